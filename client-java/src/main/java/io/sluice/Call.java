@@ -1,0 +1,128 @@
+package io.sluice;
+
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request an agent wants to send, with its estimate. Immutable: each method returns a changed copy.
+ *
+ * <pre>{@code
+ * Call call = Call.of("claude-sonnet-5-5").inputTokens(2_000).cacheReadTokens(10_000).maxOutputTokens(4_096)
+ *         .agent("host-3/agent-17").team("research").priority(Priority.INTERACTIVE);
+ * }</pre>
+ *
+ * <p>Names (id, agent, team, workspace, run) are 1 to 128 characters of {@code [A-Za-z0-9._:/@-]}. Every method throws
+ * {@link IllegalArgumentException} for a value out of its range, naming the value.
+ */
+public final class Call {
+    /** No call is larger than this, whatever a caller says: 10^9 tokens of one kind. */
+    public static final long MAX_TOKENS = 1_000_000_000;
+
+    // Written only by copy() before the copy is handed out.
+    final String model;
+    long inputTokens;
+    long cacheReadTokens;
+    long cacheWriteTokens;
+    Priority priority = Priority.NORMAL;
+
+    @Nullable
+    Long maxOutputTokens;
+
+    @Nullable
+    String id;
+
+    @Nullable
+    String agent;
+
+    @Nullable
+    String team;
+
+    @Nullable
+    String workspace;
+
+    @Nullable
+    String run;
+
+    private Call(String model) {
+        this.model = model;
+    }
+
+    /**
+     * A call of a model, as the provider spells it.
+     *
+     * @throws IllegalArgumentException if the model is blank or longer than 256 characters
+     */
+    public static Call of(String model) {
+        if (model.isBlank() || model.length() > 256) {
+            throw new IllegalArgumentException("model must have 1 to 256 characters, got '" + model + "'");
+        }
+        return new Call(model);
+    }
+
+    /** Expected fresh input: 0 to {@link #MAX_TOKENS}. */
+    public Call inputTokens(long tokens) {
+        return copy(c -> c.inputTokens = Names.tokens("inputTokens", tokens));
+    }
+
+    /** Expected input read from the provider's cache, on top of the fresh input: 0 to {@link #MAX_TOKENS}. */
+    public Call cacheReadTokens(long tokens) {
+        return copy(c -> c.cacheReadTokens = Names.tokens("cacheReadTokens", tokens));
+    }
+
+    /** Expected input written to the provider's cache, on top of the fresh input: 0 to {@link #MAX_TOKENS}. */
+    public Call cacheWriteTokens(long tokens) {
+        return copy(c -> c.cacheWriteTokens = Names.tokens("cacheWriteTokens", tokens));
+    }
+
+    /** The output cap the request carries. Without one the class's {@code max_output} is assumed. */
+    public Call maxOutputTokens(long tokens) {
+        return copy(c -> c.maxOutputTokens = Names.tokens("maxOutputTokens", tokens));
+    }
+
+    /** Default {@link Priority#NORMAL}. */
+    public Call priority(Priority priority) {
+        return copy(c -> c.priority = Objects.requireNonNull(priority, "priority"));
+    }
+
+    /** The idempotency key: the same caller with the same id and body gets the same permit. Default: a fresh one. */
+    public Call id(String id) {
+        return copy(c -> c.id = Names.name("id", id));
+    }
+
+    /** The worker that sends the call. */
+    public Call agent(String agent) {
+        return copy(c -> c.agent = Names.name("agent", agent));
+    }
+
+    /** The team whose share the call draws on. */
+    public Call team(String team) {
+        return copy(c -> c.team = Names.name("team", team));
+    }
+
+    /** The provider workspace the request goes to. */
+    public Call workspace(String workspace) {
+        return copy(c -> c.workspace = Names.name("workspace", workspace));
+    }
+
+    /** The agent task the call belongs to. */
+    public Call run(String run) {
+        return copy(c -> c.run = Names.name("run", run));
+    }
+
+    private Call copy(Consumer<Call> change) {
+        Call copy = new Call(model);
+        copy.inputTokens = inputTokens;
+        copy.cacheReadTokens = cacheReadTokens;
+        copy.cacheWriteTokens = cacheWriteTokens;
+        copy.priority = priority;
+        copy.maxOutputTokens = maxOutputTokens;
+        copy.id = id;
+        copy.agent = agent;
+        copy.team = team;
+        copy.workspace = workspace;
+        copy.run = run;
+        change.accept(copy);
+        return copy;
+    }
+}

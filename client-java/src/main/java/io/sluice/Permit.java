@@ -1,0 +1,91 @@
+package io.sluice;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The grant for one call: tokens reserved and a slot leased. Ends exactly once, by {@link #settle}, {@link #cancel},
+ * {@link #throttled} or {@link #close}; later endings change nothing and say so. While it lives the client renews its
+ * lease in the background.
+ *
+ * <pre>{@code
+ * try (Permit permit = project.acquire(call, Duration.ofSeconds(30))) {
+ *     Response response = send(request);
+ *     permit.settle(response.usage());
+ * }
+ * }</pre>
+ */
+public interface Permit extends AutoCloseable {
+
+    /** The request id: the caller's, or the fresh one it was given. */
+    String id();
+
+    /** What names this permit to the outside, such as an HTTP API: unguessable, 128 bits or more. */
+    String handle();
+
+    /** The model class whose limits it draws on. */
+    String modelClass();
+
+    /** How long the call waited for it. */
+    Duration waited();
+
+    /** How long the permit lives without renewal. */
+    Duration lease();
+
+    /** What was reserved. */
+    Reserved reserved();
+
+    /** Whether it was granted without Redis, by the outage policy. */
+    boolean degraded();
+
+    /** Replaces the estimate by what was really used and frees the slot. */
+    Ending settle(Usage usage);
+
+    /** {@link #settle} without blocking. */
+    CompletionStage<Ending> settleAsync(Usage usage);
+
+    /** Nothing was sent: gives everything back, the request included. */
+    Ending cancel();
+
+    /** {@link #cancel} without blocking. */
+    CompletionStage<Ending> cancelAsync();
+
+    /** The provider rejected the call: the request stays charged, its tokens come back. */
+    Ending throttled(Rejection rejection);
+
+    /** {@link #throttled} without blocking. */
+    CompletionStage<Ending> throttledAsync(Rejection rejection);
+
+    /**
+     * Calls back once if the lease is lost: the slot belongs to others now, and the call should be stopped. Called at
+     * once if that has happened already.
+     */
+    void onLost(Runnable listener);
+
+    /** Ends the permit if nothing else did: charges the estimate. Never throws because of Redis. */
+    @Override
+    void close();
+
+    /** What a permit took before its call was sent, in requests and LLM tokens. */
+    record Reserved(long requests, long input, long cacheRead, long cacheWrite, long output) {}
+
+    /**
+     * How a permit ended.
+     *
+     * @param ended how: by this call, or by an earlier one if {@code already}
+     * @param already whether it had ended before; then this call changed nothing
+     * @param charged what the budget was charged in the end
+     */
+    record Ending(How ended, boolean already, Reserved charged) {}
+
+    /** The ways a permit can end. */
+    enum How {
+        SETTLED,
+        CANCELLED,
+        THROTTLED,
+        /** Its lease ran out. A settle within the hour still books the usage, once. */
+        EXPIRED,
+        /** Redis does not know it: it ended too long ago or never existed. Nothing was booked. */
+        UNKNOWN
+    }
+}
