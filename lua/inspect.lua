@@ -3,13 +3,14 @@
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now     us since 1970; empty in production
---       2 what    levels, or permits
+--       2 what    levels, policy or permits
 --       3 cursor  permits: 0 to start, then the one of the last reply
 --
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
 --                     permits = records, ended ones included; then the counters of rare events; then each scope:
 --                     [name, slots, used, last, [limit, ...]], a limit: [name, active, level, capacity, factor, rate,
 --                     units admitted in the gate's span], brought to now
+--       policy, stamp, document, [scope, [name, ...], [active, ...]], ...   the limits of each scope by position
 --       permits, cursor, [permit, ...]   about 500; cursor 0 = the last. A permit: [id, state, host, version, granted,
 --                     lease, memo, [scope, ...]]. Counting the running ones by scope must give each scope's `used`
 --       lost, what
@@ -34,7 +35,7 @@ if what == 'permits' then
   end
   return { 'permits', page[1], list }
 end
-if what ~= 'levels' then return redis.error_reply('BADARG what') end
+if what ~= 'levels' and what ~= 'policy' then return redis.error_reply('BADARG what') end
 
 local kept = redis.call('HGETALL', levels_key)
 local raw, counters, names = {}, {}, {}
@@ -52,6 +53,17 @@ local project = read_scope('p', raw['=p'], raw.p)
 if not raw['!'] or not project then return { 'lost', 'levels' } end
 local now = time_now(given_now, project.levels[1])
 table.sort(names)
+if what == 'policy' then
+  local reply = { 'policy', raw['!'], redis.call('HGET', policy_key, 'document') }
+  for _, name in ipairs(names) do
+    local s = read_scope(name, raw['=' .. name], raw[name])
+    if not s then return { 'lost', name } end
+    local active = {}
+    for i = 1, s.n do active[i] = select(2, limit_at(s, i)) end
+    reply[#reply + 1] = { name, limit_names(s), active }
+  end
+  return reply
+end
 local scopes = {}
 for _, name in ipairs(names) do
   local s = read_scope(name, raw['=' .. name], raw[name])
