@@ -1,0 +1,257 @@
+package io.sluice.testbed.redis;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A {@code redis-server} (or sentinel) as a child process. That it is up is read from its log, which needs no password
+ * or certificate and cannot mistake another server on the same port for this one.
+ */
+final class RedisProcess implements RedisServer {
+    private static final Duration START = Duration.ofSeconds(10);
+    private static final Duration STOP = Duration.ofSeconds(3);
+    private static final long POLL_MS = 5;
+    private static final int PORT_TRIES = 5;
+    private static final int LOG_LINES = 20;
+
+    // A server says the first, a sentinel the second once it watches its primary.
+    private static final Pattern READY = Pattern.compile("Ready to accept connections|\\+monitor ");
+    private static final Pattern VERSION = Pattern.compile("version=([0-9.]+)");
+    private static final Pattern PORT_TAKEN = Pattern.compile("Address already in use|Failed listening on port");
+
+    private final RedisBinary binary;
+    private final List<String> arguments;
+    private final int port;
+    private final Path directory;
+    private Process process;
+    private String version = "unknown";
+
+    private RedisProcess(RedisBinary binary, int port, Path directory, List<String> arguments) throws PortTaken {
+        this.binary = binary;
+        this.port = port;
+        this.directory = directory;
+        this.arguments = arguments;
+        this.process = launch();
+    }
+
+    static RedisProcess start(RedisBinary binary, RedisOptions options) {
+        return start(binary, "redis-", (port, directory) -> options.commandLine());
+    }
+
+    /** Makes the arguments of a server, and the files they name, once its port and directory are known. */
+    interface Setup {
+        List<String> arguments(int port, Path directory) throws IOException;
+    }
+
+    static RedisProcess start(RedisBinary binary, String name, Setup setup) {
+        for (int i = 1; ; i++) {
+            int port = Ports.free();
+            Path directory = Scratch.directory(name);
+            try {
+                return new RedisProcess(binary, port, directory, setup.arguments(port, directory));
+            } catch (PortTaken e) {
+                Scratch.delete(directory);
+                if (i == PORT_TRIES) {
+                    throw new IllegalStateException("no port was free in " + i + " tries", e);
+                }
+            } catch (IOException | RuntimeException e) {
+                Scratch.delete(directory);
+                throw e instanceof RuntimeException r ? r : new UncheckedIOException((IOException) e);
+            }
+        }
+    }
+
+    private Process launch() throws PortTaken {
+        List<String> command = new ArrayList<>(List.of(binary.file().toString()));
+        command.addAll(List.of("--port", String.valueOf(port), "--bind", "127.0.0.1", "--dir", directory.toString()));
+        command.addAll(arguments);
+        try {
+            Process started = new ProcessBuilder(command)
+                    .directory(directory.toFile())
+                    .redirectInput(new File("/dev/null"))
+                    .redirectErrorStream(true)
+                    .redirectOutput(log().toFile())
+                    .start();
+            Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(started.pid()));
+            awaitReady(started);
+            return started;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot run " + binary.file(), e);
+        }
+    }
+
+    private void awaitReady(Process started) throws IOException, PortTaken {
+        long deadline = System.nanoTime() + START.toNanos();
+        while (true) {
+            boolean alive = started.isAlive();
+            String log = readLog();
+            if (alive && READY.matcher(log).find()) {
+                Matcher found = VERSION.matcher(log);
+                version = found.find() ? found.group(1) : version;
+                return;
+            }
+            if (!alive || System.nanoTime() > deadline) {
+                end(started);
+                if (PORT_TAKEN.matcher(log).find()) {
+                    throw new PortTaken("port " + port + " is taken");
+                }
+                throw failure(alive ? "did not start within " + START.toSeconds() + " s" : "ended at once");
+            }
+            pauseThread();
+        }
+    }
+
+    @Override
+    public String uri() {
+        return "redis://127.0.0.1:" + port;
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public OptionalLong pid() {
+        return OptionalLong.of(process.pid());
+    }
+
+    @Override
+    public Backend backend() {
+        return binary.backend();
+    }
+
+    @Override
+    public String version() {
+        return version;
+    }
+
+    @Override
+    public boolean running() {
+        return process.isAlive();
+    }
+
+    /** Where its configuration, log and data are. */
+    Path directory() {
+        return directory;
+    }
+
+    @Override
+    public void pause() {
+        signal("STOP");
+    }
+
+    @Override
+    public void resume() {
+        if (running()) {
+            signal("CONT");
+        }
+    }
+
+    @Override
+    public synchronized void kill() {
+        end(process);
+    }
+
+    @Override
+    public synchronized void restart() {
+        resume();
+        process.destroy();
+        if (!waitFor(process, STOP)) {
+            end(process);
+        }
+        try {
+            process = launch();
+        } catch (PortTaken e) {
+            throw failure("could not restart: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        // An orderly stop would wait for replicas and write files that are deleted the next moment.
+        end(process);
+        Scratch.delete(directory);
+    }
+
+    private void end(Process ending) {
+        ending.destroyForcibly();
+        if (!waitFor(ending, STOP)) {
+            throw failure("survived SIGKILL for " + STOP.toSeconds() + " s");
+        }
+        try {
+            // From here on the number may be given to another process, which the reaper must not kill.
+            Files.deleteIfExists(directory.resolve(Scratch.PID_FILE));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void signal(String name) {
+        try {
+            // The shell's own kill: the program of that name is not everywhere.
+            Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start();
+            if (!waitFor(kill, STOP) || kill.exitValue() != 0) {
+                throw failure("could not be sent SIG" + name);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Path log() {
+        return directory.resolve("log");
+    }
+
+    private String readLog() throws IOException {
+        return Files.exists(log()) ? Files.readString(log(), StandardCharsets.ISO_8859_1) : "";
+    }
+
+    private IllegalStateException failure(String what) {
+        String last;
+        try {
+            List<String> lines = readLog().lines().toList();
+            last = String.join("\n  ", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
+        } catch (IOException e) {
+            last = e.toString();
+        }
+        return new IllegalStateException("Redis from " + backend().description() + " on port " + port + " " + what
+                + "; its log ends with\n  " + last);
+    }
+
+    private static boolean waitFor(Process process, Duration atMost) {
+        try {
+            return process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for Redis", e);
+        }
+    }
+
+    private static void pauseThread() {
+        try {
+            Thread.sleep(POLL_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for Redis", e);
+        }
+    }
+
+    /** Another was faster: the caller tries the next port. */
+    private static final class PortTaken extends Exception {
+        PortTaken(String message) {
+            super(message);
+        }
+    }
+}

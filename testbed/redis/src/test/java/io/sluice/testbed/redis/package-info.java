@@ -1,0 +1,4 @@
+@NullMarked
+package io.sluice.testbed.redis;
+
+import org.jspecify.annotations.NullMarked;
