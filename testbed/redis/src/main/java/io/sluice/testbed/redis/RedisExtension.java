@@ -40,6 +40,8 @@ final class RedisExtension implements ParameterResolver, BeforeEachCallback {
         Annotated annotated = find(context);
         WithRedis with = annotated.annotation();
         if (!with.own()) {
+            Closing closing = RedisServers::closeShared;
+            context.getRoot().getStore(NAMESPACE).computeIfAbsent("shared", key -> closing);
             return RedisServers.shared();
         }
         RedisOptions options = new RedisOptions(with.persistent(), List.of(with.arguments()));
@@ -62,6 +64,12 @@ final class RedisExtension implements ParameterResolver, BeforeEachCallback {
             context = context.get().getParent();
         }
         throw new IllegalStateException("no @WithRedis around " + from.getDisplayName());
+    }
+
+    /** Runs after the last test of the JVM. */
+    private interface Closing extends AutoCloseable {
+        @Override
+        void close();
     }
 
     private record Annotated(WithRedis annotation, ExtensionContext context) {
