@@ -75,18 +75,25 @@ final class RedisProcess implements RedisServer {
         List<String> command = new ArrayList<>(List.of(binary.file().toString()));
         command.addAll(arguments); // first, because a configuration file must be
         command.addAll(List.of("--port", String.valueOf(port), "--bind", "127.0.0.1", "--dir", directory.toString()));
+        Process started;
         try {
-            Process started = new ProcessBuilder(command)
+            started = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectInput(new File("/dev/null"))
                     .redirectErrorStream(true)
                     .redirectOutput(log().toFile())
                     .start();
             Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(started.pid()));
-            awaitReady(started);
-            return started;
         } catch (IOException e) {
             throw new UncheckedIOException("cannot run " + binary.file(), e);
+        }
+        try {
+            awaitReady(started);
+            return started;
+        } catch (RuntimeException e) {
+            // Also when interrupted, as by a test's time limit.
+            started.destroyForcibly();
+            throw e;
         }
     }
 
