@@ -15,8 +15,12 @@ final class ExistingRedis implements RedisServer {
     /** Asks it for its version, so that a wrong address is found here. */
     ExistingRedis(String uri) {
         this.uri = uri;
+        this.version = version(uri);
+    }
+
+    static String version(String uri) {
         Matcher found = VERSION.matcher(Commands.run(uri, "INFO", "server"));
-        this.version = found.find() ? found.group(1) : "unknown";
+        return found.find() ? found.group(1) : "unknown";
     }
 
     @Override

@@ -11,7 +11,7 @@ import java.util.OptionalLong;
  * <p>Calls block, each for ten seconds at most, and throw {@link IllegalStateException} with the server's last log
  * lines when it does not do as told.
  */
-public sealed interface RedisServer extends AutoCloseable permits RedisProcess, ExistingRedis {
+public sealed interface RedisServer extends AutoCloseable permits RedisProcess, DockerRedis, ExistingRedis {
 
     /** The address for a client: {@code redis://127.0.0.1:<port>}. */
     String uri();
