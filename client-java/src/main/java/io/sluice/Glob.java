@@ -9,6 +9,8 @@ import java.util.Locale;
  */
 record Glob(String pattern) {
     static final int MAX_LENGTH = 256;
+    static final String SHAPE = "must be a model pattern: 1 to " + MAX_LENGTH
+            + " characters, no spaces, with * (any text) and ? (one character) as the only wildcards";
 
     /** Characters that other pattern languages give a meaning; here they would only match themselves. */
     private static final String FOREIGN = "[]{}()\\^$|+!,\"'";

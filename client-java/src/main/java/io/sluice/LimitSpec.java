@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param window how it counts
  * @param period over what time; {@code null} for a month and for limits in flight
  * @param zone where a calendar window begins and ends; {@code null} for other windows
+ * @param usd whether it counts money by the policy's prices, not by weights
  * @param weights what a call costs
  * @param weightsFor what it costs for models that differ, the most specific pattern first
  * @param burst its own burst, or {@code null} for the policy's
@@ -29,6 +31,7 @@ record LimitSpec(
         Window window,
         @Nullable Duration period,
         @Nullable ZoneId zone,
+        boolean usd,
         WeightSpec weights,
         List<ModelWeights> weightsFor,
         @Nullable Duration burst,
@@ -47,7 +50,11 @@ record LimitSpec(
         /** The last period, at every instant. */
         ROLLING,
         /** Calls that run now. */
-        IN_FLIGHT
+        IN_FLIGHT;
+
+        String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     /** The weights for models of one pattern. */

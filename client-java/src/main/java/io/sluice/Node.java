@@ -30,7 +30,7 @@ sealed interface Node {
     record Text(String path, int line, String value) implements Node {
         @Override
         public String shown() {
-            return value.length() <= 64 ? value : value.substring(0, 64) + "…";
+            return shorten(value);
         }
     }
 
@@ -53,4 +53,10 @@ sealed interface Node {
 
     /** A part of the document that could not be read and was reported already. */
     record Broken(String path, int line, String shown) implements Node {}
+
+    /** Text for a message: one line of at most 128 characters. */
+    static String shorten(String text) {
+        String line = text.length() <= 128 ? text : text.substring(0, 128) + "…";
+        return line.replaceAll("\\p{Cntrl}+", " ");
+    }
 }
