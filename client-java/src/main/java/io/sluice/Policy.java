@@ -127,6 +127,11 @@ public final class Policy {
         return team == null ? weight : weight * spec.teams().getOrDefault(team, 1);
     }
 
+    /** Whether the policy lists the team; only those may be metric labels. */
+    boolean hasTeam(String team) {
+        return spec.teams().containsKey(team);
+    }
+
     /** What calls meet when Redis cannot answer. */
     public enum Outage {
         /** Each host uses its own share of 0.8 × each limit. */
