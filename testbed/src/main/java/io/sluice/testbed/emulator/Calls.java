@@ -2,6 +2,7 @@ package io.sluice.testbed.emulator;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.sluice.testbed.emulator.Decision.Accepted;
 import io.sluice.testbed.emulator.Decision.Rejected;
@@ -10,6 +11,8 @@ import io.sluice.testbed.emulator.Dialect.Ask;
 import io.sluice.testbed.emulator.Dialect.Reply;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.Date;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
@@ -30,15 +33,18 @@ final class Calls {
     private final Dialect dialect;
     private final Enforcer enforcer;
     private final Scheduler pace;
+    private final InstantSource time;
     private final AtomicLong ids = new AtomicLong();
 
-    Calls(Dialect dialect, Enforcer enforcer, Scheduler pace) {
+    Calls(Dialect dialect, Enforcer enforcer, Scheduler pace, InstantSource time) {
         this.dialect = dialect;
         this.enforcer = enforcer;
         this.pace = pace;
+        this.time = time;
     }
 
     Mono<Void> answer(HttpServerRequest request, HttpServerResponse response) {
+        response.header(HttpHeaderNames.DATE, DateFormatter.format(Date.from(time.instant())));
         return body(request).flatMap(body -> {
             if (body.size() > MOST_BYTES) {
                 response.keepAlive(false);

@@ -42,7 +42,7 @@ public final class Emulator implements AutoCloseable {
                 "emulator", Math.max(2, Runtime.getRuntime().availableProcessors()), true);
         pace = Schedulers.newParallel("emulator-pace", 2, true);
         Admin admin = new Admin(enforcer);
-        Calls calls = new Calls(dialect, enforcer, pace);
+        Calls calls = new Calls(dialect, enforcer, pace, options.time());
         try {
             server = HttpServer.create()
                     .runOn(loops)
@@ -87,7 +87,8 @@ public final class Emulator implements AutoCloseable {
     /** Stops listening and cuts every answer short. */
     @Override
     public void close() {
-        server.disposeNow(Duration.ofSeconds(1));
+        // Not the server's own dispose: that waits for open answers to end.
+        server.channel().close().awaitUninterruptibly(1_000);
         connections.close().awaitUninterruptibly(1_000);
         stopThreads();
     }
