@@ -1,14 +1,19 @@
 package io.sluice;
 
-/** Makes the {@link Sluice} behind {@link Sluice#connect}. */
+import java.util.ServiceLoader;
+
+/** Finds the store for a URI. */
 final class Connector {
     private Connector() {}
 
     static Sluice connect(String uri, Sluice.Options options) {
-        String scheme = uri.contains("://") ? uri.substring(0, uri.indexOf("://")) : uri;
-        if (options.host() != null && options.host().isEmpty()) {
-            throw new IllegalArgumentException("host must not be empty");
+        int end = uri.indexOf("://");
+        String scheme = end < 0 ? "" : uri.substring(0, end);
+        for (Store.Provider provider : ServiceLoader.load(Store.Provider.class)) {
+            if (provider.accepts(scheme)) {
+                return new SluiceClient(provider.open(uri), options);
+            }
         }
-        throw new OutageException("disconnected", "no store for the scheme '" + scheme + "'", null);
+        throw new IllegalArgumentException("no store for the scheme '" + scheme + "': use redis://host:port");
     }
 }

@@ -1,15 +1,174 @@
 package io.sluice;
 
-/** The versioned document that sets a project's budget. */
-public final class Policy {
-    private final String project;
+import io.sluice.InvalidPolicyException.Problem;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-    Policy(String project) {
-        this.project = project;
+/**
+ * The versioned document that sets a project's budget: which models share which limits, and how calls that wait are
+ * served. Immutable; valid as a whole, or it cannot be made.
+ *
+ * <pre>{@code
+ * project: acme-prod
+ * provider: anthropic
+ * classes:
+ *   - name: sonnet
+ *     models: ["claude-sonnet-*"]
+ *     limits: {rpm: 4000, itpm: 2000000, otpm: 400000, concurrency: 64}
+ * }</pre>
+ */
+public final class Policy {
+    private final Spec spec;
+    private final String json;
+    private final List<Problem> warnings;
+    private final List<ScopeLimits> scopes;
+
+    Policy(Spec spec, String json, List<Problem> warnings) {
+        this.spec = spec;
+        this.json = json;
+        this.warnings = List.copyOf(warnings);
+        this.scopes = Compiler.scopes(spec);
+    }
+
+    /**
+     * Reads a policy from a YAML or JSON file in UTF-8, at most {@link PolicyReader#MAX_BYTES} long.
+     *
+     * @throws InvalidPolicyException if the file cannot be read or is not a valid policy, with everything that is wrong
+     */
+    public static Policy load(Path file) {
+        return parse(PolicyReader.text(file));
+    }
+
+    /**
+     * Reads a policy from YAML or JSON text, at most 256 KiB long and 16 levels deep, without anchors and aliases.
+     *
+     * @throws InvalidPolicyException if the text is not a valid policy, with everything that is wrong
+     */
+    public static Policy parse(String yamlOrJson) {
+        return PolicyRules.policy(yamlOrJson);
     }
 
     /** The project it is for. */
     public String project() {
-        return project;
+        return spec.project();
+    }
+
+    /** Whose budget it is; {@link Provider#GENERIC} where the policy does not say. */
+    public Provider provider() {
+        return spec.provider();
+    }
+
+    /** What is allowed but probably not meant, in the order of the document. */
+    public List<Problem> warnings() {
+        return warnings;
+    }
+
+    /**
+     * The content as one line of JSON: what was written, in a fixed order and spelling, without defaults. Two policies
+     * have the same text exactly if they have the same content, and {@link #parse} reads it back.
+     */
+    public String toJson() {
+        return json;
+    }
+
+    /** How long a permit lives without renewal: 1 s to 15 min. */
+    public Duration lease() {
+        return spec.lease();
+    }
+
+    /** The most calls that may wait at a time; 0 lets none wait. */
+    public int maxWaiters() {
+        return spec.maxWaiters();
+    }
+
+    /** The longest a call may wait. */
+    public Duration maxWait() {
+        return spec.maxWait();
+    }
+
+    /** What a call meets when Redis cannot answer. */
+    public Outage outage() {
+        return spec.outage();
+    }
+
+    Spec spec() {
+        return spec;
+    }
+
+    /** The first class that matches a model, or {@code null}: the call is refused as {@code unknown_model}. */
+    @Nullable
+    ModelClass classOf(String model) {
+        for (ModelClass modelClass : spec.classes()) {
+            if (modelClass.matches(model)) {
+                return modelClass;
+            }
+        }
+        return null;
+    }
+
+    /** Every scope with its limits, the project first: what is installed. */
+    List<ScopeLimits> scopes() {
+        return scopes;
+    }
+
+    /** The scopes one call draws on, the project first, with the weights of its model. */
+    List<ScopeLimits> scopesOf(ModelClass modelClass, String model) {
+        return Compiler.scopesOf(spec, scopes, modelClass, model);
+    }
+
+    /** The weight of a flow: its team's (1 where the policy does not list it) times its priority's. */
+    int flowWeight(@Nullable String team, Priority priority) {
+        int weight = spec.priorities().getOrDefault(priority, 1);
+        return team == null ? weight : weight * spec.teams().getOrDefault(team, 1);
+    }
+
+    /** Whether the policy lists the team; only those may be metric labels. */
+    boolean hasTeam(String team) {
+        return spec.teams().containsKey(team);
+    }
+
+    /** What calls meet when Redis cannot answer. */
+    public enum Outage {
+        /** Each host uses its own share of 0.8 × each limit. */
+        LOCAL_SHARE,
+        /** Every call is refused. */
+        FAIL_CLOSED,
+        /** Every call is admitted. */
+        FAIL_OPEN;
+
+        /** The name used in policies, such as {@code local-share}. */
+        public String label() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** What the document says, with defaults filled in. Teams without a weight are not in {@code teams}. */
+    record Spec(
+            String project,
+            Provider provider,
+            boolean subscription,
+            @Nullable String upstream,
+            BigDecimal headroom,
+            Duration burst,
+            Duration quantum,
+            Duration lease,
+            int maxWaiters,
+            Duration maxWait,
+            Outage outage,
+            List<ModelClass> classes,
+            List<LimitSpec> limits,
+            Map<String, Integer> teams,
+            Map<Priority, Integer> priorities) {
+        Spec {
+            classes = List.copyOf(classes);
+            limits = List.copyOf(limits);
+            teams = Map.copyOf(teams);
+            priorities = Map.copyOf(priorities);
+        }
     }
 }

@@ -39,6 +39,11 @@ public record Usage(
                 Long.valueOf(outputTokens));
     }
 
+    /** Whether a part is unknown, so that its estimate stands. */
+    boolean isPartial() {
+        return inputTokens == null || cacheReadTokens == null || cacheWriteTokens == null || outputTokens == null;
+    }
+
     private static void check(String name, @Nullable Long tokens) {
         if (tokens != null) {
             Names.tokens(name, tokens);

@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.dockerclient.DockerClientConfigUtils;
@@ -27,7 +25,6 @@ final class DockerRedis implements RedisServer {
 
     private static final Duration START = Duration.ofSeconds(30);
     private static final Duration RESTART = Duration.ofSeconds(10);
-    private static final Duration POLL = Duration.ofMillis(20);
     private static final int REDIS_PORT = 6379;
 
     private final GenericContainer<?> container;
@@ -180,20 +177,11 @@ final class DockerRedis implements RedisServer {
 
     /** The first of the hosts at which it answers: inside a container 127.0.0.1 is not the engine's host. */
     private String awaitAnswer(List<String> hosts) {
-        long deadline = System.nanoTime() + RESTART.toNanos();
-        while (System.nanoTime() < deadline) {
-            Optional<String> answering = hosts.stream().filter(this::answers).findFirst();
-            if (answering.isPresent()) {
-                return answering.get();
-            }
-            LockSupport.parkNanos(POLL.toNanos());
-        }
-        List<String> lines = container.getLogs().lines().toList();
-        throw new IllegalStateException(Stream.concat(
-                        Stream.of("Redis from Docker does not answer on port " + port + "; its log ends with"),
-                        lines.stream().skip(Math.max(0, lines.size() - 20L)))
-                .reduce((a, b) -> a + "\n  " + b)
-                .orElseThrow());
+        Await.until(
+                RESTART,
+                () -> hosts.stream().anyMatch(this::answers),
+                () -> "an answer from Docker's Redis on port " + port + "; its log is\n" + container.getLogs());
+        return hosts.stream().filter(this::answers).findFirst().orElseThrow();
     }
 
     private boolean answers(String at) {

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
@@ -11,8 +13,18 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /** Serves {@link WithRedis}. A server lives in the store of the context that asked for it, which closes it. */
-final class RedisExtension implements ParameterResolver, BeforeEachCallback {
+final class RedisExtension implements ExecutionCondition, ParameterResolver, BeforeEachCallback {
     private static final Namespace NAMESPACE = Namespace.create(RedisExtension.class);
+
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        if (find(context).annotation().own() && !RedisSource.fromEnvironment().startsItsOwn()) {
+            String reason = "it kills its Redis, and only the existing one is allowed";
+            System.err.println("skipped: " + context.getDisplayName() + ", " + reason);
+            return ConditionEvaluationResult.disabled(reason);
+        }
+        return ConditionEvaluationResult.enabled("there is a Redis");
+    }
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -40,6 +52,8 @@ final class RedisExtension implements ParameterResolver, BeforeEachCallback {
         Annotated annotated = find(context);
         WithRedis with = annotated.annotation();
         if (!with.own()) {
+            Closing closing = RedisServers::closeShared;
+            context.getRoot().getStore(NAMESPACE).computeIfAbsent("shared", key -> closing);
             return RedisServers.shared();
         }
         RedisOptions options = new RedisOptions(with.persistent(), List.of(with.arguments()));
@@ -62,6 +76,12 @@ final class RedisExtension implements ParameterResolver, BeforeEachCallback {
             context = context.get().getParent();
         }
         throw new IllegalStateException("no @WithRedis around " + from.getDisplayName());
+    }
+
+    /** Runs after the last test of the JVM. */
+    private interface Closing extends AutoCloseable {
+        @Override
+        void close();
     }
 
     private record Annotated(WithRedis annotation, ExtensionContext context) {

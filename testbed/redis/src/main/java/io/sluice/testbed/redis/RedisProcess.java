@@ -21,7 +21,6 @@ import java.util.regex.Pattern;
 final class RedisProcess implements RedisServer {
     private static final Duration START = Duration.ofSeconds(10);
     private static final Duration STOP = Duration.ofSeconds(3);
-    private static final long POLL_MS = 5;
     private static final int PORT_TRIES = 5;
     private static final int LOG_LINES = 20;
 
@@ -34,8 +33,8 @@ final class RedisProcess implements RedisServer {
     private final List<String> arguments;
     private final int port;
     private final Path directory;
-    private Process process;
-    private String version = "unknown";
+    private volatile Process process;
+    private volatile String version = "unknown";
 
     private RedisProcess(RedisBinary binary, int port, Path directory, List<String> arguments) throws PortTaken {
         this.binary = binary;
@@ -74,42 +73,45 @@ final class RedisProcess implements RedisServer {
 
     private Process launch() throws PortTaken {
         List<String> command = new ArrayList<>(List.of(binary.file().toString()));
+        command.addAll(arguments); // first, because a configuration file must be
         command.addAll(List.of("--port", String.valueOf(port), "--bind", "127.0.0.1", "--dir", directory.toString()));
-        command.addAll(arguments);
+        Process started;
         try {
-            Process started = new ProcessBuilder(command)
+            started = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectInput(new File("/dev/null"))
                     .redirectErrorStream(true)
                     .redirectOutput(log().toFile())
                     .start();
             Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(started.pid()));
-            awaitReady(started);
-            return started;
         } catch (IOException e) {
             throw new UncheckedIOException("cannot run " + binary.file(), e);
         }
+        try {
+            awaitReady(started);
+            return started;
+        } catch (RuntimeException e) {
+            // Also when interrupted, as by a test's time limit.
+            started.destroyForcibly();
+            throw e;
+        }
     }
 
-    private void awaitReady(Process started) throws IOException, PortTaken {
-        long deadline = System.nanoTime() + START.toNanos();
-        while (true) {
-            boolean alive = started.isAlive();
-            String log = readLog();
-            if (alive && READY.matcher(log).find()) {
-                Matcher found = VERSION.matcher(log);
-                version = found.find() ? found.group(1) : version;
-                return;
+    private void awaitReady(Process started) throws PortTaken {
+        Await.until(START, () -> !started.isAlive() || READY.matcher(readLog()).find(), () -> {
+            end(started);
+            return failure("did not start").getMessage();
+        });
+        String log = readLog();
+        if (!READY.matcher(log).find() || !started.isAlive()) {
+            end(started);
+            if (PORT_TAKEN.matcher(log).find()) {
+                throw new PortTaken("port " + port + " is taken");
             }
-            if (!alive || System.nanoTime() > deadline) {
-                end(started);
-                if (PORT_TAKEN.matcher(log).find()) {
-                    throw new PortTaken("port " + port + " is taken");
-                }
-                throw failure(alive ? "did not start within " + START.toSeconds() + " s" : "ended at once");
-            }
-            pauseThread();
+            throw failure("ended at once");
         }
+        Matcher found = VERSION.matcher(log);
+        version = found.find() ? found.group(1) : version;
     }
 
     @Override
@@ -214,18 +216,17 @@ final class RedisProcess implements RedisServer {
         return directory.resolve("log");
     }
 
-    private String readLog() throws IOException {
-        return Files.exists(log()) ? Files.readString(log(), StandardCharsets.ISO_8859_1) : "";
+    private String readLog() {
+        try {
+            return Files.exists(log()) ? Files.readString(log(), StandardCharsets.ISO_8859_1) : "";
+        } catch (IOException e) {
+            return e.toString();
+        }
     }
 
     private IllegalStateException failure(String what) {
-        String last;
-        try {
-            List<String> lines = readLog().lines().toList();
-            last = String.join("\n  ", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
-        } catch (IOException e) {
-            last = e.toString();
-        }
+        List<String> lines = readLog().lines().toList();
+        String last = String.join("\n  ", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
         return new IllegalStateException("Redis from " + backend().description() + " on port " + port + " " + what
                 + "; its log ends with\n  " + last);
     }
@@ -233,15 +234,6 @@ final class RedisProcess implements RedisServer {
     private static boolean waitFor(Process process, Duration atMost) {
         try {
             return process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while waiting for Redis", e);
-        }
-    }
-
-    private static void pauseThread() {
-        try {
-            Thread.sleep(POLL_MS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while waiting for Redis", e);

@@ -31,6 +31,14 @@ public final class RedisServers {
         return shared;
     }
 
+    /** Ends the shared server, if it is up and ours; the next who asks gets a new one. */
+    static synchronized void closeShared() {
+        if (shared != null) {
+            shared.close();
+            shared = null;
+        }
+    }
+
     /** A server of the caller's own, with nothing kept on disk. */
     public static RedisServer start() {
         return start(RedisOptions.DEFAULT);

@@ -37,6 +37,11 @@ record RedisSource(
         return start(RedisOptions.DEFAULT);
     }
 
+    /** Whether {@link #start} is allowed at all. */
+    boolean startsItsOwn() {
+        return forced != Backend.EXISTING;
+    }
+
     /** A new server, which its caller may kill, flush and close. */
     RedisServer start(RedisOptions options) {
         List<String> missing = new ArrayList<>();
@@ -97,9 +102,10 @@ record RedisSource(
     }
 
     private NoRedisException none(List<String> missing) {
-        String only = forced == null ? "" : ", and only " + forced.description() + " is allowed";
-        return new NoRedisException("no Redis to start here: "
-                + (missing.isEmpty() ? "it would be one of our own" : String.join(", ", missing)) + only);
+        if (forced != null) {
+            missing.add("only " + forced.description() + " is allowed");
+        }
+        return new NoRedisException("no Redis to start here: " + String.join(", ", missing));
     }
 
     private static @Nullable String setting(String property, String variable) {

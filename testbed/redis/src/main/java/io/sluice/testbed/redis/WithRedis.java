@@ -35,6 +35,8 @@ public @interface WithRedis {
     /**
      * For tests that kill, pause, flush or reconfigure the server: one of their own, for this class or method, ended
      * after it. Before each test it is let go on, and started again if the test before killed it.
+     * Where only an {@linkplain Backend#EXISTING existing} server is allowed, the tests are skipped and standard error
+     * says so.
      */
     boolean own() default false;
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -120,6 +123,22 @@ class RedisProcessIT {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("ended at once")
                 .hasMessageContaining("no-such-setting");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"PATH", "EMBEDDED"})
+    void saysThatAnotherTookItsPort(Backend backend) throws IOException {
+        try (RedisServer redis = RedisProcess.start(binary(backend), RedisOptions.DEFAULT)) {
+            redis.kill();
+            try (ServerSocket other = new ServerSocket(redis.port(), 1, InetAddress.getLoopbackAddress())) {
+                assertThat(other.isBound()).isTrue();
+                assertThatThrownBy(redis::restart)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("port " + redis.port() + " is taken");
+            }
+            redis.restart();
+            assertThat(redis.command("PING")).isEqualTo("PONG");
+        }
     }
 
     @ParameterizedTest

@@ -1,0 +1,76 @@
+package io.sluice;
+
+import java.util.Locale;
+
+/**
+ * A pattern for model ids: {@code *} is any text, {@code ?} one character, all else itself, in either case.
+ *
+ * <p>Matching never backtracks further than the last {@code *}, so it takes at most pattern × text steps.
+ */
+record Glob(String pattern) {
+    static final int MAX_LENGTH = 256;
+    static final String SHAPE = "must be a model pattern: 1 to " + MAX_LENGTH
+            + " characters, no spaces, with * (any text) and ? (one character) as the only wildcards";
+
+    /** Characters that other pattern languages give a meaning; here they would only match themselves. */
+    private static final String FOREIGN = "[]{}()\\^$|+!,\"'";
+
+    /** Whether the text can be a pattern. */
+    static boolean isValid(String pattern) {
+        return !pattern.isEmpty()
+                && pattern.length() <= MAX_LENGTH
+                && pattern.chars().noneMatch(c -> c <= ' ' || c == 0x7f || FOREIGN.indexOf(c) >= 0);
+    }
+
+    boolean matches(String model) {
+        return matches(lower(pattern), lower(model), false);
+    }
+
+    /** Whether every model that {@code other} matches is matched here too. */
+    boolean covers(Glob other) {
+        return matches(lower(pattern), lower(other.pattern), true);
+    }
+
+    /** How much of the pattern is fixed text: of two patterns that match, the more specific has more. */
+    int literals() {
+        return (int) pattern.chars().filter(c -> c != '*' && c != '?').count();
+    }
+
+    private static boolean matches(String pattern, String text, boolean textIsPattern) {
+        int p = 0;
+        int t = 0;
+        int star = -1;
+        int resume = 0;
+        while (t < text.length()) {
+            if (p < pattern.length() && pattern.charAt(p) == '*') {
+                star = p++;
+                resume = t;
+            } else if (p < pattern.length() && matchesOne(pattern.charAt(p), text.charAt(t), textIsPattern)) {
+                p++;
+                t++;
+            } else if (star >= 0) {
+                p = star + 1;
+                t = ++resume;
+            } else {
+                return false;
+            }
+        }
+        while (p < pattern.length() && pattern.charAt(p) == '*') {
+            p++;
+        }
+        return p == pattern.length();
+    }
+
+    private static boolean matchesOne(char wanted, char found, boolean foundIsPattern) {
+        return wanted == '?' ? !(foundIsPattern && found == '*') : wanted == found;
+    }
+
+    private static String lower(String text) {
+        return text.toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public String toString() {
+        return pattern;
+    }
+}

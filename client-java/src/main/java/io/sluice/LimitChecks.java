@@ -1,0 +1,85 @@
+package io.sluice;
+
+import io.sluice.LimitSpec.Window;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.time.Duration;
+import java.util.List;
+
+/** What a limit's numbers must have in common with the policy's: countable, passable, and safe at the provider. */
+final class LimitChecks {
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private LimitChecks() {}
+
+    static void check(
+            Policy.Spec policy, List<LimitSpec> limits, Node.Members document, Problems problems, Problems warnings) {
+        BigDecimal usual = mostInSpan(policy.headroom(), policy.burst(), policy.quantum());
+        boolean usualWarns = usual.compareTo(BigDecimal.ONE) > 0;
+        if (usualWarns) {
+            Node at =
+                    document.values().getOrDefault("headroom", document.values().getOrDefault("burst", document));
+            warn(at, policy.headroom(), policy.burst(), policy.quantum(), usual, warnings);
+        }
+        for (LimitSpec limit : limits) {
+            if (limit.window() == Window.REFILL && limit.amount() != null && limit.period() != null) {
+                boolean said = check(limit, policy, problems);
+                if (!said && limit.period().compareTo(HOUR) <= 0) {
+                    warnIfOwn(limit, policy, usualWarns, warnings);
+                }
+            }
+        }
+    }
+
+    private static boolean check(LimitSpec limit, Policy.Spec policy, Problems problems) {
+        RefillLimit refill;
+        try {
+            refill = Compiler.refill(limit, policy);
+        } catch (IllegalArgumentException e) {
+            problems.add(limit.at(), limit.name() + " " + e.getMessage());
+            return true;
+        }
+        long least = Math.max(1, refill.weights().requests());
+        if (refill.rate() > 0 && refill.ceiling() < least) {
+            problems.add(
+                    limit.at(),
+                    "no call could ever pass: with a headroom of "
+                            + Compiler.headroom(limit, policy).toPlainString() + " less than one call fits into "
+                            + Durations.text(Compiler.span(limit, policy)));
+            return true;
+        }
+        return false;
+    }
+
+    /** Warns of numbers that are the limit's own; those it has from the policy were warned of once. */
+    private static void warnIfOwn(LimitSpec limit, Policy.Spec policy, boolean usualWarns, Problems warnings) {
+        BigDecimal headroom = Compiler.headroom(limit, policy);
+        Duration burst = Compiler.burst(limit, policy);
+        Duration span = Compiler.span(limit, policy);
+        boolean usual = headroom.compareTo(policy.headroom()) == 0
+                && burst.equals(policy.burst())
+                && span.equals(policy.quantum());
+        BigDecimal most = mostInSpan(headroom, burst, span);
+        if (most.compareTo(BigDecimal.ONE) > 0 && !(usual && usualWarns)) {
+            warn(limit.at(), headroom, burst, span, most, warnings);
+        }
+    }
+
+    private static void warn(
+            Node at, BigDecimal headroom, Duration burst, Duration span, BigDecimal most, Problems warnings) {
+        warnings.add(
+                at,
+                "headroom " + headroom.toPlainString() + " with a burst of " + Durations.text(burst) + " lets "
+                        + most.round(new MathContext(4, RoundingMode.UP)).toPlainString()
+                        + " of the limit through in some " + Durations.text(span)
+                        + "; the provider may reject what is above 1");
+    }
+
+    /** The largest share of the provider's limit that any {@code span} can admit: headroom × (1 + burst ÷ span). */
+    private static BigDecimal mostInSpan(BigDecimal headroom, Duration burst, Duration span) {
+        BigDecimal whole = BigDecimal.valueOf(span.toMillis());
+        return headroom.multiply(whole.add(BigDecimal.valueOf(burst.toMillis())))
+                .divide(whole, MathContext.DECIMAL64);
+    }
+}

@@ -1,0 +1,170 @@
+package io.sluice;
+
+import io.sluice.PolicyView.Resolved;
+import io.sluice.Store.PermitName;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** A permit that Redis granted. */
+final class LivePermit implements Permit {
+    final PermitName name;
+    private final ProjectClient project;
+    private final Resolved call;
+    private final Duration lease;
+    private final Duration waited;
+
+    /** The one ending of this permit, once somebody has asked for one. */
+    private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
+
+    private final List<Runnable> lostListeners = new ArrayList<>();
+    private boolean lost;
+
+    LivePermit(ProjectClient project, Resolved call, PermitName name, Duration lease, Duration waited) {
+        this.project = project;
+        this.call = call;
+        this.name = name;
+        this.lease = lease;
+        this.waited = waited;
+    }
+
+    @Override
+    public String id() {
+        return name.id();
+    }
+
+    @Override
+    public String handle() {
+        return name.nonce().isEmpty() ? name.id() : name.nonce() + "." + name.id();
+    }
+
+    @Override
+    public String modelClass() {
+        return call.modelClass();
+    }
+
+    @Override
+    public Duration waited() {
+        return waited;
+    }
+
+    @Override
+    public Duration lease() {
+        return lease;
+    }
+
+    @Override
+    public Reserved reserved() {
+        return call.estimate();
+    }
+
+    @Override
+    public boolean degraded() {
+        return false;
+    }
+
+    @Override
+    public Ending settle(Usage usage) {
+        return project.blocking(settleAsync(usage));
+    }
+
+    @Override
+    public CompletionStage<Ending> settleAsync(Usage usage) {
+        return end(How.SETTLED, Estimates.merge(usage, call.estimate()), usage);
+    }
+
+    @Override
+    public Ending cancel() {
+        return project.blocking(cancelAsync());
+    }
+
+    @Override
+    public CompletionStage<Ending> cancelAsync() {
+        return end(How.CANCELLED, new Reserved(0, 0, 0, 0, 0), null);
+    }
+
+    @Override
+    public Ending throttled(Rejection rejection) {
+        return project.blocking(throttledAsync(rejection));
+    }
+
+    @Override
+    public CompletionStage<Ending> throttledAsync(Rejection rejection) {
+        project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
+        // The request was counted by the provider, its tokens were not.
+        return end(How.THROTTLED, new Reserved(call.estimate().requests(), 0, 0, 0, 0), null);
+    }
+
+    private CompletionStage<Ending> end(How how, Reserved used, @Nullable Usage usage) {
+        CompletableFuture<Ending> mine = new CompletableFuture<>();
+        CompletableFuture<Ending> first = ending.compareAndExchange(null, mine);
+        if (first != null) {
+            return first.thenApply(e -> new Ending(e.ended(), true, e.charged()));
+        }
+        project.end(this, how, used).whenComplete((result, e) -> {
+            if (e == null) {
+                count(result, usage);
+                mine.complete(result);
+            } else {
+                mine.completeExceptionally(Blocking.cause(e));
+            }
+        });
+        return mine;
+    }
+
+    private void count(Ending result, @Nullable Usage usage) {
+        Meters meters = project.client.meters;
+        if (!result.already()) {
+            meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(java.util.Locale.ROOT));
+            meters.tokens(project.id(), modelClass(), result.charged());
+        }
+        if (usage != null && usage.isPartial()) {
+            meters.usageMissing();
+        }
+    }
+
+    boolean isEnded() {
+        return ending.get() != null;
+    }
+
+    /** The costs of what was used, for the script. */
+    List<Store.ScopeCost> costsOf(Reserved used) {
+        return call.costsOf(used);
+    }
+
+    @Override
+    public void onLost(Runnable listener) {
+        synchronized (lostListeners) {
+            if (!lost) {
+                lostListeners.add(listener);
+                return;
+            }
+        }
+        project.client.callbacks.execute(listener);
+    }
+
+    /** Its renewal was answered "lost". */
+    void lost() {
+        List<Runnable> told;
+        synchronized (lostListeners) {
+            if (lost) {
+                return;
+            }
+            lost = true;
+            told = List.copyOf(lostListeners);
+        }
+        project.client.meters.leaseLost();
+        told.forEach(project.client.callbacks::execute);
+    }
+
+    @Override
+    public void close() {
+        if (ending.get() == null) {
+            settleAsync(Usage.UNKNOWN).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.sluice;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Every meter of the client, by its name. What this process did; the server's meters of the same names cover the fleet. */
+final class Meters {
+    private final MeterRegistry registry;
+
+    Meters(@Nullable MeterRegistry registry) {
+        // An empty composite drops what it is told.
+        this.registry = registry == null ? new CompositeMeterRegistry() : registry;
+    }
+
+    /** {@code sluice_permits_total}: granted, settled, cancelled, throttled, expired or refused. */
+    void permit(String project, String modelClass, String outcome) {
+        Counter.builder("sluice.permits")
+                .tags("project", project, "class", modelClass, "outcome", outcome)
+                .register(registry)
+                .increment();
+    }
+
+    /** {@code sluice_wait_seconds}: from asking to the permit. {@code team} is one of the policy's, or {@code other}. */
+    void waited(String project, String modelClass, String team, Duration waited) {
+        Timer.builder("sluice.wait")
+                .tags("project", project, "class", modelClass, "team", team)
+                .register(registry)
+                .record(waited);
+    }
+
+    /** {@code sluice_tokens_total}: what settled permits used, by type. */
+    void tokens(String project, String modelClass, Permit.Reserved used) {
+        token(project, modelClass, "input", used.input());
+        token(project, modelClass, "cache_read", used.cacheRead());
+        token(project, modelClass, "cache_write", used.cacheWrite());
+        token(project, modelClass, "output", used.output());
+    }
+
+    private void token(String project, String modelClass, String type, long count) {
+        Counter.builder("sluice.tokens")
+                .tags("project", project, "class", modelClass, "type", type)
+                .register(registry)
+                .increment((double) count);
+    }
+
+    /** {@code sluice_rejections_total}: the provider's "no"s. */
+    void rejection(String project, String modelClass, Rejection.Kind kind) {
+        Counter.builder("sluice.rejections")
+                .tags("project", project, "class", modelClass, "kind", kind.label())
+                .register(registry)
+                .increment();
+    }
+
+    /** {@code sluice_usage_missing_total}: settled with a part unknown, so that the estimate stood. */
+    void usageMissing() {
+        Counter.builder("sluice.usage.missing").register(registry).increment();
+    }
+
+    /** {@code sluice_lease_lost_total}. */
+    void leaseLost() {
+        Counter.builder("sluice.lease.lost").register(registry).increment();
+    }
+
+    /** {@code sluice_script_seconds}: one script, as this client saw it. */
+    void script(String script, Duration took) {
+        Timer.builder("sluice.script").tags("script", script).register(registry).record(took);
+    }
+
+    /** {@code sluice_in_flight} and {@code sluice_waiters} of this process. */
+    void gauges(String project, Supplier<Number> inFlight, Supplier<Number> waiters) {
+        Gauge.builder("sluice.in.flight", inFlight)
+                .tags("project", project, "scope", "p")
+                .register(registry);
+        Gauge.builder("sluice.waiters", waiters)
+                .tags("project", project, "class", "all")
+                .register(registry);
+    }
+
+    /** {@code sluice_store_up}: 1 while Redis answers. */
+    void storeUp(Supplier<Number> up) {
+        Gauge.builder("sluice.store.up", up).register(registry);
+    }
+}

@@ -1,0 +1,30 @@
+package io.sluice;
+
+import java.util.List;
+
+/**
+ * A model class: the models that share one set of limits.
+ *
+ * @param name its name, unique in the policy
+ * @param models the models that belong to it
+ * @param limits its limits
+ * @param outputReserve how a call's output is reserved
+ * @param maxOutput the output assumed where a call names no cap, in tokens
+ */
+record ModelClass(String name, List<Glob> models, List<LimitSpec> limits, OutputReserve outputReserve, long maxOutput) {
+    static final long DEFAULT_MAX_OUTPUT = 8192;
+
+    ModelClass {
+        models = List.copyOf(models);
+        limits = List.copyOf(limits);
+    }
+
+    /** The name of its scope in Redis. */
+    String scope() {
+        return "c:" + name;
+    }
+
+    boolean matches(String model) {
+        return models.stream().anyMatch(glob -> glob.matches(model));
+    }
+}

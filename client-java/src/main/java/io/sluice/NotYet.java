@@ -1,0 +1,77 @@
+package io.sluice;
+
+import io.sluice.LimitSpec.Window;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * What the grammar has and this version does not enforce. A policy that asks for it is refused rather than half obeyed.
+ * A line here goes when its feature comes.
+ */
+final class NotYet {
+    /** Pointers into the document; {@code *} is every entry of a list. */
+    private static final List<String> KEYS =
+            List.of("/workspaces", "/each", "/ramp", "/teams/*/limits", "/teams/*/classes", "/classes/*/when");
+
+    private static final Map<String, String> VALUES = Map.of("/mode", "shadow");
+
+    /** Limits of the project and of classes. */
+    private static final List<Feature> LIMITS = List.of(
+            new Feature("a limit on agents", limit -> limit.name().equals("agents")),
+            new Feature("a calendar window", limit -> limit.window() == Window.CALENDAR),
+            new Feature("a rolling window", limit -> limit.window() == Window.ROLLING),
+            new Feature("a limit in usd", LimitSpec::usd),
+            new Feature("adopt", LimitSpec::adopt),
+            new Feature("adaptive", LimitSpec::adaptive));
+
+    private record Feature(String name, Predicate<LimitSpec> uses) {}
+
+    private NotYet() {}
+
+    static void report(Node.Members document, List<LimitSpec> limits, Problems problems) {
+        for (String pointer : KEYS) {
+            for (Node node : find(document, pointer)) {
+                problems.add(node, message(pointer.substring(pointer.lastIndexOf('/') + 1)));
+            }
+        }
+        VALUES.forEach((pointer, value) -> {
+            for (Node node : find(document, pointer)) {
+                if (node.shown().equals(value)) {
+                    problems.add(node, message(pointer.substring(1) + ": " + value));
+                }
+            }
+        });
+        for (LimitSpec limit : limits) {
+            for (Feature feature : LIMITS) {
+                if (feature.uses().test(limit)) {
+                    problems.add(limit.at(), message(feature.name()));
+                }
+            }
+        }
+    }
+
+    private static String message(String what) {
+        return what + " is not enforced by this version yet";
+    }
+
+    private static List<Node> find(Node root, String pointer) {
+        List<Node> found = List.of(root);
+        for (String part : pointer.substring(1).split("/", -1)) {
+            List<Node> next = new ArrayList<>();
+            for (Node node : found) {
+                if (node instanceof Node.Items items && part.equals("*")) {
+                    next.addAll(items.values());
+                } else if (node instanceof Node.Members members) {
+                    Node value = members.values().get(part);
+                    if (value != null && !(value instanceof Node.Nothing)) {
+                        next.add(value);
+                    }
+                }
+            }
+            found = next;
+        }
+        return found;
+    }
+}

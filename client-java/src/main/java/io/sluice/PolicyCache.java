@@ -1,0 +1,98 @@
+package io.sluice;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The policy a project's calls are resolved against. Read once, and again when a script said that it moved on; many calls
+ * that notice at the same time share one read.
+ */
+final class PolicyCache {
+    private final Store store;
+    private final String project;
+    private final LongSupplier nanoTime;
+
+    private @Nullable PolicyView view;
+    private long readAt;
+    private @Nullable CompletableFuture<PolicyView> reading;
+
+    PolicyCache(Store store, String project, LongSupplier nanoTime) {
+        this.store = store;
+        this.project = project;
+        this.nanoTime = nanoTime;
+    }
+
+    synchronized CompletionStage<PolicyView> current() {
+        return view == null ? read() : CompletableFuture.completedStage(view);
+    }
+
+    /** A view that is not {@code stale}: the cached one if it is another already. */
+    synchronized CompletionStage<PolicyView> after(PolicyView stale) {
+        return view == null || view == stale ? read() : CompletableFuture.completedStage(view);
+    }
+
+    /** A view that is not older than {@code maxAgeNanos}. */
+    synchronized CompletionStage<PolicyView> youngerThan(long maxAgeNanos) {
+        return view == null || nanoTime.getAsLong() - readAt > maxAgeNanos
+                ? read()
+                : CompletableFuture.completedStage(view);
+    }
+
+    /** Reads in the background if another version than ours is in force. */
+    synchronized void heard(String stamp) {
+        if (view != null && !view.stamp.equals(stamp)) {
+            read();
+        }
+    }
+
+    synchronized @Nullable PolicyView cached() {
+        return view;
+    }
+
+    private CompletableFuture<PolicyView> read() {
+        if (reading != null) {
+            return reading;
+        }
+        CompletableFuture<PolicyView> mine = new CompletableFuture<>();
+        reading = mine;
+        long asked = nanoTime.getAsLong();
+        store.policy(project).whenComplete((stored, e) -> {
+            try {
+                if (e != null) {
+                    throw new OutageException(
+                            "policy", String.valueOf(Blocking.cause(e).getMessage()), e);
+                }
+                if (stored == null) {
+                    throw new OutageException("no_project", noProject(project), null);
+                }
+                done(mine, new PolicyView(project, stored), asked);
+            } catch (RuntimeException failure) {
+                failed(mine, e == null ? failure : Blocking.cause(e));
+            }
+        });
+        return mine;
+    }
+
+    private void done(CompletableFuture<PolicyView> mine, PolicyView read, long asked) {
+        synchronized (this) {
+            view = read;
+            readAt = asked;
+            reading = null;
+        }
+        mine.complete(read);
+    }
+
+    private void failed(CompletableFuture<PolicyView> mine, Throwable e) {
+        synchronized (this) {
+            reading = null;
+        }
+        mine.completeExceptionally(e);
+    }
+
+    static String noProject(String project) {
+        return "project " + project + " is not installed in this Redis: install a policy for it with"
+                + " sluice.install(policy) or ./sluice policy apply FILE --redis URI";
+    }
+}

@@ -1,0 +1,231 @@
+package io.sluice;
+
+import io.sluice.Policy.Outage;
+import java.math.BigDecimal;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a whole policy: what each key may be, what it is where the document does not say, and what goes together. */
+final class PolicyRules {
+    private static final int MAX_CLASSES = 200;
+    private static final int MAX_TEAMS = 200;
+    private static final int MAX_MODELS = 64;
+    private static final int MAX_WAITERS = 100_000;
+    private static final int MAX_WEIGHT = 1_000;
+    private static final BigDecimal HEADROOM = new BigDecimal("0.9");
+    private static final Duration SECOND = Duration.ofSeconds(1);
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final Problems problems = new Problems();
+    private final Problems warnings = new Problems();
+
+    private PolicyRules() {}
+
+    static Policy policy(String text) {
+        return new PolicyRules().read(text);
+    }
+
+    private Policy read(String text) {
+        Node.Members written = PolicyReader.read(text, problems);
+        if (written == null) {
+            throw new InvalidPolicyException(problems.list());
+        }
+        Node.Members document = Presets.under(written, problems);
+        Section root = new Section(document, problems);
+        Policy.Spec spec = spec(root);
+        List<LimitSpec> limits = Stream.concat(
+                        spec.limits().stream(), spec.classes().stream().flatMap(c -> c.limits().stream()))
+                .toList();
+        LimitChecks.check(spec, limits, document, problems, warnings);
+        warnOfUnreached(spec.classes(), document);
+        NotYet.report(document, limits, problems);
+        problems.refuseIfAny();
+        return new Policy(spec, CanonicalJson.write(root.content()), warnings.list());
+    }
+
+    private Policy.Spec spec(Section root) {
+        root.missing("project", "must be there");
+        String project = root.text("project", Names::isProject, "must be a project id: [a-z0-9][a-z0-9._-]{0,62}");
+        Provider provider = or(root.choice("provider", Provider.values(), Provider::label), Provider.GENERIC);
+        String account = root.choice("account", new String[] {"api", "subscription"}, word -> word);
+        String upstream = root.text("upstream", PolicyRules::isUpstream, "must be an http or https address");
+        root.text("preset", preset -> true, "must be the name of a preset");
+        BigDecimal headroom = or(root.decimal("headroom", LimitRules.HEADROOM), HEADROOM);
+        Duration burst = or(root.duration("burst", Duration.ofMillis(1), HOUR), Duration.ofSeconds(5));
+        Duration quantum = or(root.duration("quantum", Duration.ofMillis(1), HOUR), Duration.ofMinutes(1));
+        Duration lease = or(root.duration("lease", SECOND, Duration.ofMinutes(15)), Duration.ofSeconds(30));
+        int maxWaiters = 10_000;
+        Duration maxWait = Duration.ofMinutes(10);
+        Section queue = root.section("queue");
+        if (queue != null) {
+            maxWaiters = or(queue.whole("max_waiters", 0, MAX_WAITERS), maxWaiters);
+            maxWait = or(queue.duration("max_wait", Duration.ZERO, Duration.ofDays(7)), maxWait);
+            queue.done();
+        }
+        Outage outage = or(root.choice("outage", Outage.values(), Outage::label), Outage.LOCAL_SHARE);
+        root.choice("mode", new String[] {"enforce", "shadow"}, word -> word);
+
+        LimitRules limitRules = new LimitRules(provider, problems);
+        List<ModelClass> classes = classes(root, provider, limitRules);
+        Set<String> names = classes.stream().map(ModelClass::name).collect(Collectors.toSet());
+        ScopeRules scopes = new ScopeRules(limitRules, names, problems);
+        List<LimitSpec> limits = limitRules.read(root);
+        scopes.workspaces(root);
+        Map<String, Integer> teams = teams(root, scopes);
+        scopes.each(root);
+        Map<Priority, Integer> priorities = priorities(root);
+        ramp(root);
+        PriceRules.check(root, limits, classes, problems);
+        root.done();
+        return new Policy.Spec(
+                or(project, ""),
+                provider,
+                "subscription".equals(account),
+                upstream == null ? provider.upstream() : upstream,
+                headroom,
+                burst,
+                quantum,
+                lease,
+                maxWaiters,
+                maxWait,
+                outage,
+                classes,
+                limits,
+                teams,
+                priorities);
+    }
+
+    private List<ModelClass> classes(Section root, Provider provider, LimitRules limitRules) {
+        List<ModelClass> classes = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (Section section : root.sections("classes", MAX_CLASSES)) {
+            String name = section.name();
+            List<Glob> models = section.globs("models", MAX_MODELS);
+            section.missing("models", "must be there: the models of the class");
+            if (section.get("models") instanceof Node.Items items
+                    && items.values().isEmpty()) {
+                problems.add(items, "must name at least one model");
+            }
+            when(section);
+            List<LimitSpec> limits = limitRules.read(section);
+            OutputReserve reserve = or(
+                    section.choice("output_reserve", OutputReserve.values(), OutputReserve::label),
+                    provider.outputReserve());
+            int maxOutput =
+                    or(section.whole("max_output", 1, (int) Call.MAX_TOKENS), (int) ModelClass.DEFAULT_MAX_OUTPUT);
+            section.done();
+            if (name != null && !names.add(name)) {
+                problems.add(section.at("name"), "is the name of an earlier class");
+            }
+            classes.add(new ModelClass(or(name, ""), models, limits, reserve, maxOutput));
+        }
+        return classes;
+    }
+
+    private void when(Section modelClass) {
+        Section when = modelClass.section("when");
+        if (when != null) {
+            for (String key : List.of("service_tier", "speed", "endpoint")) {
+                when.text(key, Names::isName, "must be a word of the provider's, such as standard");
+            }
+            when.whole("context_over", 0, (int) Call.MAX_TOKENS);
+            when.done();
+        }
+    }
+
+    private Map<String, Integer> teams(Section root, ScopeRules scopes) {
+        Map<String, Integer> teams = new LinkedHashMap<>();
+        Set<String> names = new HashSet<>();
+        for (Section section : root.sections("teams", MAX_TEAMS)) {
+            String name = section.name();
+            int weight = or(section.whole("weight", 1, MAX_WEIGHT), 1);
+            scopes.limitsAndClasses(section);
+            section.done();
+            if (name == null) {
+                continue;
+            }
+            if (name.equals("other") || name.equals("-")) {
+                problems.add(section.at("name"), "is what calls of no team or an unlisted one are counted under");
+            } else if (!names.add(name)) {
+                problems.add(section.at("name"), "is the name of an earlier team");
+            }
+            teams.put(name, weight);
+        }
+        return teams;
+    }
+
+    private Map<Priority, Integer> priorities(Section root) {
+        Map<Priority, Integer> weights =
+                new EnumMap<>(Map.of(Priority.INTERACTIVE, 16, Priority.NORMAL, 4, Priority.BATCH, 1));
+        Section section = root.section("priorities");
+        if (section != null) {
+            for (Priority priority : Priority.values()) {
+                Integer weight = section.whole(priority.label(), 1, MAX_WEIGHT);
+                if (weight != null) {
+                    weights.put(priority, weight);
+                }
+            }
+            section.done();
+        }
+        return weights;
+    }
+
+    private void ramp(Section root) {
+        Section ramp = root.section("ramp");
+        if (ramp != null) {
+            ramp.decimal("from", LimitRules.HEADROOM);
+            ramp.duration("double_every", SECOND, HOUR);
+            ramp.whole("agents_per_minute", 1, 1_000_000);
+            ramp.done();
+        }
+    }
+
+    /** A class none of whose models can reach it, because earlier ones match first, is hardly meant. */
+    private void warnOfUnreached(List<ModelClass> classes, Node.Members document) {
+        if (classes.isEmpty()) {
+            Node at = document.values().getOrDefault("classes", document);
+            warnings.add(at.path(), at.line(), "no class: every call will be refused as unknown_model", "");
+        }
+        if (!(document.values().get("classes") instanceof Node.Items items)) {
+            return;
+        }
+        List<Glob> earlier = new ArrayList<>();
+        for (int i = 0; i < classes.size() && classes.size() == items.values().size(); i++) {
+            List<Glob> models = classes.get(i).models();
+            boolean covered = !models.isEmpty()
+                    && models.stream().allMatch(glob -> earlier.stream().anyMatch(first -> first.covers(glob)));
+            if (covered) {
+                warnings.add(items.values().get(i), "is never used: earlier classes match all its models");
+            }
+            earlier.addAll(models);
+        }
+    }
+
+    private static boolean isUpstream(String text) {
+        try {
+            URI uri = new URI(text);
+            return ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()))
+                    && uri.getHost() != null
+                    && uri.getUserInfo() == null
+                    && uri.getQuery() == null
+                    && uri.getFragment() == null;
+        } catch (URISyntaxException e) {
+            return false;
+        }
+    }
+
+    private static <T> T or(@Nullable T value, T otherwise) {
+        return value == null ? otherwise : value;
+    }
+}

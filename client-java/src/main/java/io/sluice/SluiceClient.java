@@ -1,0 +1,103 @@
+package io.sluice;
+
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One process's client: the store, the threads and the projects it works on. */
+final class SluiceClient implements Sluice {
+    private static final Logger log = LoggerFactory.getLogger(SluiceClient.class);
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    final Store store;
+    final String host;
+    final WaitListener listener;
+    final Meters meters;
+
+    /** Fires timers. Nothing that can block runs here: a user's slow callback must not cost anybody a lease. */
+    final ScheduledExecutorService timer;
+
+    /** Runs what users hand in. */
+    final ExecutorService callbacks = Executors.newCachedThreadPool(task -> thread("sluice-callback", task));
+
+    private final Map<String, ProjectClient> projects = new ConcurrentHashMap<>();
+
+    SluiceClient(Store store, Options options) {
+        this.store = store;
+        this.host = options.host() == null ? "host-" + randomId() : options.host();
+        this.listener = options.listener() == null ? new WaitListener() {} : options.listener();
+        this.meters = new Meters(options.meters());
+        ScheduledThreadPoolExecutor scheduler =
+                new ScheduledThreadPoolExecutor(1, task -> thread("sluice-timer", task));
+        scheduler.setRemoveOnCancelPolicy(true);
+        this.timer = scheduler;
+    }
+
+    /** 128 random bits in 22 characters that may stand in a name. */
+    static String randomId() {
+        byte[] bytes = new byte[16];
+        RANDOM.nextBytes(bytes);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    private static Thread thread(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    @Override
+    public long install(Policy policy) {
+        mayBlock();
+        return Store.version(Blocking.get(client(policy.project()).install(policy)));
+    }
+
+    @Override
+    public Project project(String id) {
+        return client(id);
+    }
+
+    private ProjectClient client(String id) {
+        return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
+    }
+
+    /** Tells a listener; what it throws is logged and goes no further. */
+    void tell(Runnable news) {
+        try {
+            news.run();
+        } catch (RuntimeException e) {
+            log.warn("a wait listener threw", e);
+        }
+    }
+
+    /** Blocking on a thread that delivers replies would wait for itself until the time-out (redis/lettuce#1402). */
+    void mayBlock() {
+        if (store.mustNotBlock()) {
+            throw new IllegalStateException(
+                    "this thread (" + Thread.currentThread().getName()
+                            + ") delivers replies and must not block: use the ...Async form");
+        }
+    }
+
+    @Override
+    public void close() {
+        projects.values().forEach(ProjectClient::close);
+        CompletableFuture.allOf(
+                        projects.values().stream().map(ProjectClient::lastWords).toArray(CompletableFuture[]::new))
+                .completeOnTimeout(null, 2, TimeUnit.SECONDS)
+                .exceptionally(e -> null)
+                .join();
+        timer.shutdownNow();
+        callbacks.shutdown();
+        store.close();
+    }
+}

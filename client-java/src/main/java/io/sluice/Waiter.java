@@ -1,0 +1,54 @@
+package io.sluice;
+
+import io.sluice.PolicyView.Resolved;
+import io.sluice.Store.Answer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One call on its way to a permit: from asking to granted, refused or given up. */
+final class Waiter {
+    final Call call;
+    final Store.PermitName name;
+    final String digest;
+    final long startedNs;
+    final long deadlineNs;
+
+    /** Whether the caller asked not to wait at all. */
+    final boolean once;
+
+    /** Completes on the store's threads: only our own code may depend on it directly. */
+    final CompletableFuture<LivePermit> result = new CompletableFuture<>();
+
+    /** Why it waits, once it does. */
+    volatile Answer.@Nullable Wait why;
+
+    /** Against which version it asked last, once it did. */
+    volatile @Nullable Resolved resolved;
+
+    @Nullable
+    ScheduledFuture<?> deadline;
+
+    /** Asked, timed out, asked again with the same id. */
+    int unanswered;
+
+    int retries;
+
+    Waiter(Call call, Store.PermitName name, String digest, long startedNs, long deadlineNs, boolean once) {
+        this.call = call;
+        this.name = name;
+        this.digest = digest;
+        this.startedNs = startedNs;
+        this.deadlineNs = deadlineNs;
+        this.once = once;
+    }
+
+    Duration waited(long nowNs) {
+        return Duration.ofNanos(Math.max(0, nowNs - startedNs));
+    }
+
+    boolean isDone() {
+        return result.isDone();
+    }
+}

@@ -1,0 +1,78 @@
+package io.sluice.redis;
+
+import java.time.Duration;
+import java.util.function.LongSupplier;
+
+/**
+ * Stops asking a Redis that does not answer, so that an outage costs each call nothing instead of a time-out. Opens
+ * after five failures in a row, or when half of at least ten commands within two seconds failed: one slow reply does
+ * not open it. While open, one command every half second is let through as a probe; the first success closes it.
+ */
+final class Breaker {
+    private static final int IN_A_ROW = 5;
+    private static final int ENOUGH = 10;
+    private static final long WINDOW_NS = Duration.ofSeconds(2).toNanos();
+    private static final long PROBE_NS = Duration.ofMillis(500).toNanos();
+
+    private final LongSupplier nanoTime;
+    private int inARow;
+    private int failed;
+    private int answered;
+    private long windowStart;
+    private boolean open;
+    private long nextProbe;
+
+    Breaker(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+        this.windowStart = nanoTime.getAsLong();
+    }
+
+    /** Whether a command may be sent now. */
+    synchronized boolean allows() {
+        if (!open) {
+            return true;
+        }
+        long now = nanoTime.getAsLong();
+        if (now - nextProbe < 0) {
+            return false;
+        }
+        nextProbe = now + PROBE_NS;
+        return true;
+    }
+
+    synchronized boolean isOpen() {
+        return open;
+    }
+
+    /** @return whether this changed the state, so that it is told once */
+    synchronized boolean succeeded() {
+        count();
+        inARow = 0;
+        boolean wasOpen = open;
+        open = false;
+        return wasOpen;
+    }
+
+    /** @return whether this changed the state, so that it is told once */
+    synchronized boolean failed() {
+        count();
+        failed++;
+        inARow++;
+        if (open || (inARow < IN_A_ROW && !(answered >= ENOUGH && failed * 2 >= answered))) {
+            return false;
+        }
+        open = true;
+        nextProbe = nanoTime.getAsLong() + PROBE_NS;
+        return true;
+    }
+
+    private void count() {
+        long now = nanoTime.getAsLong();
+        if (now - windowStart > WINDOW_NS) {
+            windowStart = now;
+            failed = 0;
+            answered = 0;
+        }
+        answered++;
+    }
+}

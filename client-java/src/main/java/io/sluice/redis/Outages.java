@@ -1,0 +1,54 @@
+package io.sluice.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.sluice.OutageException;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+
+/** What Lettuce throws, as an {@link OutageException} with a reason an operator can act on. */
+final class Outages {
+    /** Redis's own words for a state in which it cannot serve us. */
+    private static final Set<String> STATES = Set.of(
+            "oom",
+            "readonly",
+            "loading",
+            "noperm",
+            "noauth",
+            "wrongpass",
+            "misconf",
+            "masterdown",
+            "clusterdown",
+            "busy",
+            "tryagain",
+            "wrongtype");
+
+    private Outages() {}
+
+    static OutageException of(Throwable thrown) {
+        Throwable e = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+        if (e instanceof OutageException outage) {
+            return outage;
+        }
+        String message = String.valueOf(e.getMessage());
+        if (e instanceof RedisCommandTimeoutException) {
+            return new OutageException(
+                    "timeout", "Redis did not answer within " + Connection.COMMAND_TIMEOUT.toMillis() + " ms", e);
+        }
+        if (e instanceof RedisCommandExecutionException) {
+            String code = message.split("[ :]", 2)[0].toLowerCase(Locale.ROOT);
+            return new OutageException(STATES.contains(code) ? code : "script", "Redis refused: " + message, e);
+        }
+        if (e instanceof RedisException) {
+            return new OutageException("disconnected", "no connection to Redis: " + message, e);
+        }
+        return new OutageException("script", "unexpected: " + e, e);
+    }
+
+    /** Whether Redis itself is in trouble; a script's complaint about one call is not. */
+    static boolean isRedisDown(OutageException outage) {
+        return !Set.of("script", "bad_reply", "wrongtype", "tryagain").contains(outage.reason());
+    }
+}

@@ -1,0 +1,170 @@
+package io.sluice.redis;
+
+import io.sluice.OutageException;
+import io.sluice.Store.Answer;
+import io.sluice.Store.Beat;
+import io.sluice.Store.Installed;
+import io.sluice.Store.Layout;
+import io.sluice.Store.Settled;
+import io.sluice.Store.StoredPolicy;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Script replies as records. A reply of a code or shape that a script does not give is our bug or somebody else's
+ * script, and an outage: never permission (spring-cloud/spring-cloud-gateway#248).
+ */
+final class Replies {
+    private final Script script;
+    private final List<Object> parts;
+
+    private Replies(Script script, List<Object> parts) {
+        this.script = script;
+        this.parts = parts;
+    }
+
+    static Answer answer(List<Object> reply) {
+        Replies r = new Replies(Script.ACQUIRE, reply);
+        return switch (r.code()) {
+            case "granted" ->
+                r.sized(6, new Answer.Granted(r.text(1), r.positive(2), r.positive(3), r.text(4), r.flag(5)));
+            case "wait" -> r.sized(5, new Answer.Wait(r.positive(1), r.number(2), r.text(3), r.text(4)));
+            case "never" -> r.sized(5, new Answer.Never(r.text(1), r.text(2), r.number(3), r.number(4)));
+            case "closed" -> r.sized(3, new Answer.Closed(r.text(1), r.text(2)));
+            case "conflict" -> r.sized(1, new Answer.Conflict());
+            case "ended" -> r.sized(2, new Answer.Ended(r.text(1)));
+            case "stale" -> r.sized(2, new Answer.Stale(r.text(1)));
+            case "lost" -> r.sized(2, new Answer.Lost(r.text(1)));
+            default -> throw r.bad();
+        };
+    }
+
+    static Settled settled(List<Object> reply) {
+        Replies r = new Replies(Script.SETTLE, reply);
+        return switch (r.code()) {
+            case "ended" -> r.sized(4, new Settled.Ended(r.text(1), r.flag(2), r.text(3)));
+            case "unknown" -> r.sized(1, new Settled.Unknown());
+            case "lost" -> r.sized(2, new Settled.Lost(r.text(1)));
+            default -> throw r.bad();
+        };
+    }
+
+    static Beat beat(List<Object> reply, int permits) {
+        Replies r = new Replies(Script.BEAT, reply);
+        if (r.code().equals("lost")) {
+            return r.sized(2, new Beat.Lost(r.text(1)));
+        }
+        if (!r.code().equals("beat")) {
+            throw r.bad();
+        }
+        List<Boolean> renewed = new ArrayList<>(permits);
+        for (int i = 0; i < permits; i++) {
+            renewed.add(r.flag(5 + i));
+        }
+        return r.sized(5 + permits, new Beat.Alive(r.text(1), r.positive(2), r.number(3), r.flag(4), renewed));
+    }
+
+    static Installed installed(List<Object> reply) {
+        Replies r = new Replies(Script.POLICY, reply);
+        return switch (r.code()) {
+            case "installed" -> r.sized(2, new Installed.Done(r.text(1), true));
+            case "unchanged" -> r.sized(2, new Installed.Done(r.text(1), false));
+            case "mismatch" -> r.sized(2, new Installed.Mismatch(r.text(1)));
+            case "full" -> r.sized(2, new Installed.Full(r.text(1)));
+            default -> throw r.bad();
+        };
+    }
+
+    /** The policy in force, or {@code null} if none is installed. */
+    static @Nullable StoredPolicy policy(List<Object> reply) {
+        Replies r = new Replies(Script.INSPECT, reply);
+        if (r.code().equals("lost")) {
+            return null;
+        }
+        if (!r.code().equals("policy")) {
+            throw r.bad();
+        }
+        List<Layout> layouts = new ArrayList<>();
+        for (int i = 3; i < reply.size(); i++) {
+            Replies scope = new Replies(Script.INSPECT, r.list(i));
+            Replies active = new Replies(Script.INSPECT, scope.list(2));
+            List<Boolean> flags = new ArrayList<>();
+            for (int k = 0; k < active.parts.size(); k++) {
+                flags.add(active.flag(k));
+            }
+            List<String> names = scope.list(1).stream().map(String::valueOf).toList();
+            if (names.size() != flags.size()) {
+                throw r.bad();
+            }
+            layouts.add(new Layout(scope.text(0), names, flags));
+        }
+        return new StoredPolicy(r.text(1), r.text(2), layouts);
+    }
+
+    private String code() {
+        return parts.isEmpty() ? "" : text(0);
+    }
+
+    private <T> T sized(int size, T value) {
+        if (parts.size() != size) {
+            throw bad();
+        }
+        return value;
+    }
+
+    private Object part(int i) {
+        Object part = i < parts.size() ? parts.get(i) : null;
+        if (part == null) {
+            throw bad();
+        }
+        return part;
+    }
+
+    private String text(int i) {
+        if (part(i) instanceof String text) {
+            return text;
+        }
+        throw bad();
+    }
+
+    private long number(int i) {
+        if (part(i) instanceof Long number && number >= 0) {
+            return number;
+        }
+        throw bad();
+    }
+
+    private long positive(int i) {
+        long number = number(i);
+        if (number == 0) {
+            throw bad();
+        }
+        return number;
+    }
+
+    private boolean flag(int i) {
+        long number = number(i);
+        if (number > 1) {
+            throw bad();
+        }
+        return number == 1;
+    }
+
+    @SuppressWarnings("unchecked") // Lettuce answers arrays as List<Object>
+    private List<Object> list(int i) {
+        if (part(i) instanceof List<?> list) {
+            return (List<Object>) list;
+        }
+        throw bad();
+    }
+
+    private OutageException bad() {
+        String shown = String.valueOf(parts);
+        return new OutageException(
+                "bad_reply",
+                "script " + script.label() + " answered what it never answers: "
+                        + shown.substring(0, Math.min(200, shown.length())),
+                null);
+    }
+}

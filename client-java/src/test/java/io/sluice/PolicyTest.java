@@ -1,0 +1,238 @@
+package io.sluice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Tag("contract")
+class PolicyTest {
+    private static final String FULL = """
+            project: acme-prod
+            provider: anthropic
+            account: api
+            upstream: https://api.anthropic.com
+            headroom: 0.90
+            burst: 5s
+            quantum: 60s
+            lease: 30s
+            queue: {max_waiters: 10000, max_wait: 10m}
+            outage: local-share
+            mode: enforce
+            classes:
+              - name: sonnet
+                models: ["claude-sonnet-*"]
+                limits:
+                  rpm: 4000
+                  itpm: {amount: 2e6, weights_for: {"claude-sonnet-3*": {cache_read: 1}}}
+                  otpm: 400000
+                  concurrency: {amount: 64}
+                  tokens_5h: {amount: 1000000, per: 300m, window: refill, of: tokens}
+                output_reserve: learned
+                max_output: 4096
+              - name: rest
+                models: ["*"]
+            limits: {concurrency: 200}
+            teams:
+              - {name: research, weight: 2}
+              - {name: ops}
+            priorities: {interactive: 20, batch: 2}
+            prices: {"claude-sonnet-*": {input: 3, cache_read: 0.3, cache_write: 3.75, output: 15}}
+            """;
+
+    @Test
+    void readsWhatWasWritten() {
+        Policy policy = Policy.parse(FULL);
+
+        assertThat(policy.project()).isEqualTo("acme-prod");
+        assertThat(policy.provider()).isEqualTo(Provider.ANTHROPIC);
+        assertThat(policy.lease()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(policy.maxWaiters()).isEqualTo(10_000);
+        assertThat(policy.maxWait()).isEqualTo(Duration.ofMinutes(10));
+        assertThat(policy.outage()).isEqualTo(Policy.Outage.LOCAL_SHARE);
+        assertThat(policy.warnings()).isEmpty();
+        assertThat(policy.scopes()).extracting(ScopeLimits::scope).containsExactly("p", "c:sonnet", "c:rest");
+        assertThat(policy.scopes()).extracting(ScopeLimits::slots).containsExactly(200L, 64L, -1L);
+        assertThat(policy.scopes().get(1).refills())
+                .extracting(RefillLimit::name)
+                .containsExactly("itpm", "otpm", "rpm", "tokens_5h");
+    }
+
+    @Test
+    void fillsInDefaults() {
+        Policy policy = Policy.parse("{project: p, classes: [{name: c, models: [m]}]}");
+        ModelClass only = Objects.requireNonNull(policy.classOf("m"));
+
+        assertThat(policy.provider()).isEqualTo(Provider.GENERIC);
+        assertThat(policy.lease()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(policy.maxWaiters()).isEqualTo(10_000);
+        assertThat(policy.maxWait()).isEqualTo(Duration.ofMinutes(10));
+        assertThat(policy.outage()).isEqualTo(Policy.Outage.LOCAL_SHARE);
+        assertThat(policy.spec().headroom()).isEqualByComparingTo("0.9");
+        assertThat(policy.spec().burst()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(policy.spec().quantum()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(only.maxOutput()).isEqualTo(8192);
+        assertThat(only.outputReserve()).isEqualTo(OutputReserve.MAX);
+        assertThat(policy.scopes())
+                .allSatisfy(scope -> assertThat(scope.slots()).isEqualTo(-1));
+        assertThat(policy.flowWeight(null, Priority.INTERACTIVE)).isEqualTo(16);
+        assertThat(policy.flowWeight("anyone", Priority.NORMAL)).isEqualTo(4);
+    }
+
+    @Test
+    void multipliesTheWeightsOfTeamAndPriority() {
+        Policy policy = Policy.parse(FULL);
+
+        assertThat(policy.flowWeight("research", Priority.INTERACTIVE)).isEqualTo(40);
+        assertThat(policy.flowWeight("ops", Priority.NORMAL)).isEqualTo(4);
+        assertThat(policy.flowWeight("unlisted", Priority.BATCH)).isEqualTo(2);
+    }
+
+    @Test
+    void theFirstClassThatMatchesWins() {
+        Policy policy = Policy.parse(FULL);
+
+        assertThat(policy.classOf("Claude-SONNET-5")).extracting("name").isEqualTo("sonnet");
+        assertThat(policy.classOf("claude-haiku-4")).extracting("name").isEqualTo("rest");
+        assertThat(Policy.parse("{project: p, classes: [{name: c, models: [m]}]}")
+                        .classOf("n"))
+                .isNull();
+    }
+
+    @Test
+    void weighsACallByItsModel() {
+        Policy policy = Policy.parse(FULL);
+        ModelClass sonnet = Objects.requireNonNull(policy.classOf("claude-sonnet-5"));
+
+        assertThat(itpm(policy, sonnet, "claude-sonnet-5").weights()).isEqualTo(new Weights(1, 0, 1, 0, 1, 0));
+        assertThat(itpm(policy, sonnet, "claude-sonnet-3-5").weights()).isEqualTo(new Weights(1, 0, 1, 1, 1, 0));
+    }
+
+    private static RefillLimit itpm(Policy policy, ModelClass modelClass, String model) {
+        return policy.scopesOf(modelClass, model).get(1).refills().get(0);
+    }
+
+    @Test
+    void writesOneSpelling() {
+        assertThat(Policy.parse(FULL).toJson()).isEqualTo(("""
+                        {"project":"acme-prod","provider":"anthropic","account":"api",
+                        "upstream":"https://api.anthropic.com","headroom":0.9,"burst":"5s","quantum":"1m","lease":"30s",
+                        "queue":{"max_waiters":10000,"max_wait":"10m"},"outage":"local-share","mode":"enforce",
+                        "classes":[{"name":"sonnet","models":["claude-sonnet-*"],
+                        "limits":{"concurrency":64,"itpm":{"amount":2000000,
+                        "weights_for":{"claude-sonnet-3*":{"cache_read":1}}},"otpm":400000,"rpm":4000,
+                        "tokens_5h":{"amount":1000000,"per":"5h","window":"refill","of":"tokens"}},
+                        "output_reserve":"learned","max_output":4096},{"name":"rest","models":["*"]}],
+                        "limits":{"concurrency":200},"teams":[{"name":"research","weight":2},{"name":"ops"}],
+                        "priorities":{"interactive":20,"batch":2},
+                        "prices":{"claude-sonnet-*":{"input":3,"cache_read":0.3,"cache_write":3.75,"output":15}}}""").replace("\n", ""));
+    }
+
+    @Test
+    void readsBackWhatItWrites() {
+        Policy policy = Policy.parse(FULL);
+        Policy again = Policy.parse(policy.toJson());
+
+        assertThat(again.toJson()).isEqualTo(policy.toJson());
+        assertThat(again.scopes()).isEqualTo(policy.scopes());
+    }
+
+    /** Each says the same as the shortest way to say it. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{project: p, burst: 1s, limits: {rpm: 60}}",
+                "{limits: {rpm: 60}, burst: 1s, project: p}", // another order
+                "{project: p, burst: 1000ms, limits: {rpm: 60.0}}", // other units and zeros
+                "{project: p, burst: 1s, limits: {rpm: {amount: 6e1}}}", // the long form
+                "{project: p, burst: 1s, limits: {rpm: 60, tpm: null}, classes: [], queue: {}}", // nothing said
+                "{\"project\": \"p\", \"burst\": \"1s\", \"limits\": {\"rpm\": 60}}", // JSON
+                "{\n\t\"project\": \"p\",\n\t\"burst\": \"1s\",\n\t\"limits\": {\n\t\t\"rpm\": 60\n\t}\n}\n", // tabs
+                "\uFEFF# a comment\n---\nproject: p\nburst: '1s'\nlimits:\n  rpm: 60\n...\n"
+            })
+    void identicalContentIsIdenticalText(String text) {
+        assertThat(Policy.parse(text).toJson())
+                .isEqualTo("{\"project\":\"p\",\"burst\":\"1s\",\"limits\":{\"rpm\":60}}");
+    }
+
+    @Test
+    void readsTheEscapesOfJson() {
+        String json = "{\"project\":\"p\",\"classes\":[{\"name\":\"a\\/b\",\"models\":[\"m\\u00e9\\uD83D\\uDE00*\"]}]}";
+
+        Policy policy = Policy.parse(json);
+
+        assertThat(policy.classOf("mé😀x")).extracting("name").isEqualTo("a/b");
+        assertThat(Policy.parse(policy.toJson()).toJson()).isEqualTo(policy.toJson());
+    }
+
+    @Test
+    void loadsAFile(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("acme.yaml"), FULL);
+
+        assertThat(Policy.load(file).toJson()).isEqualTo(Policy.parse(FULL).toJson());
+    }
+
+    @Test
+    void refusesAFileItCannotRead(@TempDir Path directory) throws IOException {
+        Path latin = Files.write(directory.resolve("latin.yaml"), "project: é".getBytes(StandardCharsets.ISO_8859_1));
+        Path large = Files.writeString(directory.resolve("large.yaml"), "#".repeat(PolicyReader.MAX_BYTES + 1));
+
+        assertThat(refused(latin)).hasMessageContaining("is not UTF-8 text").hasMessageContaining("latin.yaml");
+        assertThat(refused(large)).hasMessageContaining("is larger than 256 KiB");
+        assertThat(refused(directory.resolve("absent.yaml"))).hasMessageContaining("absent.yaml");
+    }
+
+    private static InvalidPolicyException refused(Path file) {
+        return Objects.requireNonNull(catchThrowableOfType(InvalidPolicyException.class, () -> Policy.load(file)));
+    }
+
+    /** Headroom × (1 + burst ÷ quantum) is what a rolling span can see: 1 is the provider's limit. */
+    @Test
+    void warnsOfNumbersTheProviderMayReject() {
+        // 0.9 × (1 + 10 s ÷ 60 s) = 1.05
+        assertThat(Policy.parse("{project: p, burst: 10s, limits: {rpm: 60}, classes: [{name: c, models: [m]}]}")
+                        .warnings())
+                .singleElement()
+                .satisfies(warning -> {
+                    assertThat(warning.path()).isEqualTo("/burst");
+                    assertThat(warning.message()).contains("1.05");
+                });
+        // the limit's own: 0.9 × (1 + 5 s ÷ 10 s) = 1.35
+        assertThat(Policy.parse(
+                                "{project: p, limits: {x: {amount: 600, per: 10s, of: requests}}, classes: [{name: c, models: [m]}]}")
+                        .warnings())
+                .singleElement()
+                .satisfies(warning -> assertThat(warning.path()).isEqualTo("/limits/x"));
+        // 0.9 × (1 + 5 s ÷ 60 s) = 0.975
+        assertThat(Policy.parse("{project: p, limits: {rpm: 60}, classes: [{name: c, models: [m]}]}")
+                        .warnings())
+                .isEmpty();
+    }
+
+    @Test
+    void warnsOfAClassThatIsNeverUsed() {
+        Policy policy = Policy.parse(
+                "{project: p, classes: [{name: all, models: ['claude-*']}, {name: s, models: [Claude-sonnet-?]}]}");
+
+        assertThat(policy.warnings())
+                .singleElement()
+                .satisfies(warning -> assertThat(warning.path()).isEqualTo("/classes/1"));
+    }
+
+    @Test
+    void warnsOfAPolicyWithoutClasses() {
+        assertThat(Policy.parse("project: p").warnings())
+                .singleElement()
+                .satisfies(warning -> assertThat(warning.message()).contains("unknown_model"));
+    }
+}

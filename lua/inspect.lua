@@ -1,0 +1,87 @@
+#!lua flags=no-writes
+-- inspect: what a project holds, for people, status pages and tests. Changes nothing.
+--
+-- KEYS  the eight keys of the project, in the order of README.md
+-- ARGV  1 now     us since 1970; empty in production
+--       2 what    levels, policy or permits
+--       3 cursor  permits: 0 to start, then the one of the last reply
+--
+-- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
+--                     permits = records, ended ones included; then the counters of rare events; then each scope:
+--                     [name, slots, used, last, [limit, ...]], a limit: [name, active, level, capacity, factor, rate,
+--                     units admitted in the gate's span], brought to now
+--       policy, stamp, document, [scope, [name, ...], [active, ...]], ...   the limits of each scope by position
+--       permits, cursor, [permit, ...]   about 500; cursor 0 = the last. A permit: [id, state, host, version, granted,
+--                     lease, memo, [scope, ...]]. Counting the running ones by scope must give each scope's `used`
+--       lost, what
+local policy_key, levels_key, permits_key, waiters_key, times_key, hosts_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6], KEYS[7]
+local given_now, what, cursor = ARGV[1], ARGV[2], ARGV[3]
+--#include lib/bucket
+--#include lib/scope
+--#include lib/permit
+
+if what == 'permits' then
+  local page = redis.call('HSCAN', permits_key, cursor, 'COUNT', 500)
+  local list = {}
+  for k = 1, #page[2], 2 do
+    if page[2][k] ~= '!' then
+      local p, scopes, at = read_permit(page[2][k + 1]), {}, SCOPES
+      while p[at] do
+        scopes[#scopes + 1] = p[at]
+        at = at + 2 + p[at + 1]
+      end
+      list[#list + 1] = { page[2][k], p[STATE], p[HOST], p[VERSION], p[GRANTED], p[LEASE], p[MEMO], scopes }
+    end
+  end
+  return { 'permits', page[1], list }
+end
+if what ~= 'levels' and what ~= 'policy' then return redis.error_reply('BADARG what') end
+
+local kept = redis.call('HGETALL', levels_key)
+local raw, counters, names = {}, {}, {}
+for k = 1, #kept, 2 do
+  local field = kept[k]
+  raw[field] = kept[k + 1]
+  if string.sub(field, 1, 1) == '#' then
+    counters[#counters + 1] = string.sub(field, 2)
+    counters[#counters + 1] = tonumber(kept[k + 1])
+  elseif string.sub(field, 1, 1) == '=' then
+    names[#names + 1] = string.sub(field, 2)
+  end
+end
+local project = read_scope('p', raw['=p'], raw.p)
+if not raw['!'] or not project then return { 'lost', 'levels' } end
+local now = time_now(given_now, project.levels[1])
+table.sort(names)
+if what == 'policy' then
+  local reply = { 'policy', raw['!'], redis.call('HGET', policy_key, 'document') }
+  for _, name in ipairs(names) do
+    local s = read_scope(name, raw['=' .. name], raw[name])
+    if not s then return { 'lost', name } end
+    local active = {}
+    for i = 1, s.n do active[i] = select(2, limit_at(s, i)) end
+    reply[#reply + 1] = { name, limit_names(s), active }
+  end
+  return reply
+end
+local scopes = {}
+for _, name in ipairs(names) do
+  local s = read_scope(name, raw['=' .. name], raw[name])
+  if not s then return { 'lost', name } end
+  advance(s, now)
+  local limits, limit_name = {}, limit_names(s)
+  for i = 1, s.n do
+    local _, active, rate, factor, _, capacity, _, width = limit_at(s, i)
+    local admitted = s.levels[2 * i + 2]
+    if width > 0 then
+      local slots = pruned(earlier(s, i), floor(now / width))
+      for k = 2, #slots, 2 do admitted = admitted + slots[k] end
+    end
+    limits[i] = { limit_name[i], active, s.levels[2 * i + 1], capacity, factor, rate, admitted }
+  end
+  scopes[#scopes + 1] = { name, s.slots, s.levels[2], s.levels[1], limits }
+end
+return {
+  'levels', raw['!'], now, raw['!due'], redis.call('HLEN', waiters_key) - 1, redis.call('HLEN', permits_key) - 1,
+  redis.call('ZCARD', hosts_key) - 1, counters, scopes,
+}

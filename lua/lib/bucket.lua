@@ -1,0 +1,42 @@
+-- The arithmetic of one refill limit. Pure: numbers in, numbers out.
+--
+-- The idea. A limit of A units a period P is a bucket that fills evenly. Its level is kept as an integer of
+-- "level units" chosen so that nothing is ever rounded:
+--     one tick of time adds `rate` level units, one unit of cost is `factor` level units,
+-- with factor = ticks in P (times a power of ten if A x headroom is no integer) and rate = A x headroom (times the
+-- same power). No remainder field, no float, and polling a limit a thousand times a second loses nothing.
+--
+-- Worked example. 60 rpm, headroom 0.9, burst 5 s, tick 1 us: rate 54, factor 60,000,000, capacity 54 x 5,000,000 =
+-- 270,000,000 (4.5 requests). A request costs 60,000,000. From a level of 30,000,000 the next one is due in
+-- ceil(30,000,000 / 54) = 555,556 us, and not 1 us earlier.
+--
+-- Debt. A level may be negative: usage came out above its estimate, or a call larger than the bucket was let in. It
+-- refills like any other level and admits nobody before it is back at what a call needs.
+--
+-- What makes it exact. Lua's numbers are doubles: integers are exact below 2^53, and floor(a/b), ceil(a/b) are exact
+-- for 0 <= a < 2^53 and b >= 1. So capacity - level is kept below 2^53 by a floor under the debt, and products are
+-- formed only after a comparison has shown that they fit.
+-- Sources: "limit x elapsed" overflowing after long idle: bucket4j/bucket4j#51; fractions lost by polling:
+-- apache/polaris#3433; waits rounded down: resilience4j/resilience4j#822.
+local EXACT = 9007199254740991
+local floor, ceil = math.floor, math.ceil
+
+-- The level after `ticks` more ticks.
+local function refilled(level, capacity, rate, ticks)
+  if level >= capacity or rate == 0 or ticks <= 0 then return level end
+  if ticks >= ceil((capacity - level) / rate) then return capacity end
+  return level + ticks * rate
+end
+
+-- The level after `units` of cost are taken, and whether the floor under the debt cut some of it off.
+local function taken(level, capacity, factor, units)
+  local lowest = capacity - EXACT
+  if units > floor((level - lowest) / factor) then return lowest, true end
+  return level - units * factor, false
+end
+
+-- The level after `units` of cost are given back: never above the capacity.
+local function given_back(level, capacity, factor, units)
+  if units >= ceil((capacity - level) / factor) then return capacity end
+  return level + units * factor
+end

@@ -1,0 +1,254 @@
+-- One scope of a project (the project itself, a class, a team, ...): its limits, their levels and its calls in flight.
+--
+-- In {project}:levels a scope has up to three fields, packed as doubles, which are exact for these integers and six
+-- times cheaper to read than text:
+--     =<scope>   layout, written by `policy` only: slots (-1 = unlimited), n, then n times the eleven numbers named in
+--                limit_at(), then the n names. A limit keeps its position: a removed one stays there, inactive, until
+--                it is full, so that no policy change forgives a debt; `since` is the policy version that put it
+--                there, and older permits never took it.
+--     <scope>    record: last, used, then level and recent of each limit. last = time of the levels in us, used =
+--                calls in flight, recent = units admitted in the present slot of the gate.
+--     ~<scope>   the gate's earlier slots: MessagePack [[slot, units, slot, units, ...], ...], one list a limit,
+--                oldest first.
+--
+-- The gate (for calls larger than the burst). Such a call is let in when the bucket is full and what was admitted in
+-- the last span plus the call is at most the provider's limit. The span is cut into 12 slots of `width` us; the
+-- present one and the 12 before it count, so the sum is rounded up, never down. A permit that ends below or above its
+-- estimate corrects the slot it was granted in. Width 0: no call can be larger than the burst, nothing is kept.
+local GATE_SLOTS = 12
+
+-- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Appends the ones that stand
+-- in ARGV from `at` on to `list`, as numbers. Returns how many scopes there were, or nil and what is wrong.
+local function read_costs(list, at)
+  local scopes, last = 0, #list
+  while ARGV[at] do
+    local n = tonumber(ARGV[at + 1])
+    if not n or not (n >= 0 and n <= 32) then return nil, 'limits' end
+    list[last + 1], list[last + 2] = ARGV[at], n
+    for i = 1, n do
+      local cost = tonumber(ARGV[at + 1 + i])
+      if not cost or not (cost >= 0 and cost < EXACT) or cost ~= floor(cost) then return nil, 'cost' end
+      list[last + 2 + i] = cost
+    end
+    scopes, last, at = scopes + 1, last + 2 + n, at + 2 + n
+  end
+  if scopes > 8 then return nil, 'scopes' end
+  return scopes
+end
+
+-- The time of this run in us: the given one (tests), else Redis's clock, read once. A step back of up to 1 s freezes
+-- time at the project's last; a larger one is taken over, and no level gets credit for it.
+local SMALL_STEP = 1000000
+local function time_now(given, last)
+  local now = tonumber(given)
+  if not now then
+    local t = redis.call('TIME')
+    now = t[1] * 1000000 + t[2]
+  end
+  if now >= last then return now end
+  if last - now <= SMALL_STEP then return last end
+  redis.call('HINCRBY', levels_key, '#clock_steps', 1)
+  return now
+end
+
+local LIMIT, LIMIT_BYTES, HEADER_BYTES = '<ddddddddddd', 88, 16
+local DOUBLES = '<' .. string.rep('d', 66)
+
+-- since, active, rate, factor, tick, capacity, ceiling, width, gate, minute, unit of limit i. See bucket.lua for rate,
+-- factor and capacity; ceiling and gate in units of cost; minute bounds what is booked above an estimate; unit = how
+-- many units one request or token of weight 1 is.
+local function limit_at(s, i)
+  return struct.unpack(LIMIT, s.layout, HEADER_BYTES + 1 + LIMIT_BYTES * (i - 1))
+end
+
+local function limit_names(s)
+  local names = {}
+  for name in string.gmatch(string.sub(s.layout, HEADER_BYTES + 1 + LIMIT_BYTES * s.n), '%S+') do
+    names[#names + 1] = name
+  end
+  return names
+end
+
+-- A scope from its two fields, or nil if either is missing or damaged. levels[2i + 1] and [2i + 2] are limit i's level
+-- and recent; [1] and [2] are last and used.
+local function read_scope(name, layout, record)
+  if not layout or not record or #layout < HEADER_BYTES then return nil end
+  local slots, n = struct.unpack('<dd', layout)
+  if not (n >= 0 and n <= 32) or #record ~= 16 + 16 * n or #layout < HEADER_BYTES + LIMIT_BYTES * n then return nil end
+  local levels = { struct.unpack(string.sub(DOUBLES, 1, 3 + 2 * n), record) }
+  for i = 1, 2 + 2 * n do
+    -- A level that is no number would compare as if it were enough: NaN > x and x > NaN are both false.
+    if levels[i] ~= levels[i] then return nil end
+  end
+  return {
+    layout = layout, slots = slots, n = n, levels = levels, name = name, ring = false, ring_changed = false,
+    changed = false, bounded = false, cut = false,
+  }
+end
+
+local function packed_record(s)
+  return struct.pack(string.sub(DOUBLES, 1, 3 + 2 * s.n), unpack(s.levels, 1, 2 + 2 * s.n))
+end
+
+-- The gate's earlier slots of limit i.
+local function earlier(s, i)
+  if not s.ring then
+    local stored = redis.call('HGET', levels_key, '~' .. s.name)
+    s.ring = stored and cmsgpack.unpack(stored) or {}
+  end
+  for k = #s.ring + 1, i do s.ring[k] = {} end
+  return s.ring[i]
+end
+
+-- Forgets slots that left the span. A slot from the future (the clock was set back) counts as the present one.
+local function pruned(slots, present)
+  local kept = {}
+  for k = 1, #slots, 2 do
+    if slots[k] >= present - GATE_SLOTS then
+      kept[#kept + 1] = slots[k] > present and present or slots[k]
+      kept[#kept + 1] = slots[k + 1]
+    end
+  end
+  return kept
+end
+
+-- Brings every level to the time `now`, in memory.
+local function advance(s, now)
+  local levels = s.levels
+  local last = levels[1]
+  for i = 1, s.n do
+    local _, _, rate, _, tick, capacity, _, width = limit_at(s, i)
+    levels[2 * i + 1] = refilled(levels[2 * i + 1], capacity, rate, floor(now / tick) - floor(last / tick))
+    if width > 0 then
+      local before, present = floor(last / width), floor(now / width)
+      if before < present then
+        local slots = pruned(earlier(s, i), present)
+        slots[#slots + 1] = before
+        slots[#slots + 1] = levels[2 * i + 2]
+        s.ring[i], levels[2 * i + 2], s.ring_changed = slots, 0, true
+      end
+    end
+  end
+  levels[1] = now
+end
+
+-- How long until limit i lets in a call larger than the burst, in us; 0 = now.
+local function oversize_wait(s, i, now, units)
+  local _, _, rate, _, tick, capacity, _, width, gate = limit_at(s, i)
+  local level, recent, wait = s.levels[2 * i + 1], s.levels[2 * i + 2], 0
+  if level < capacity then
+    wait = (floor(now / tick) + ceil((capacity - level) / rate)) * tick - now
+  end
+  local present = floor(now / width)
+  local slots, sum = pruned(earlier(s, i), present), recent + units
+  for k = 2, #slots, 2 do sum = sum + slots[k] end
+  slots[#slots + 1] = present
+  slots[#slots + 1] = recent
+  local k = 1
+  while sum > gate and k < #slots do
+    sum = sum - slots[k + 1]
+    wait = math.max(wait, (slots[k] + GATE_SLOTS + 1) * width - now)
+    k = k + 2
+  end
+  return wait
+end
+
+-- What keeps a call out of the scope at `now`; its costs stand in `list` after `at`. Nothing: nil. For ever: 'closed' or 'never' with the
+-- limit, the cost and the ceiling. For a while: the exact wait in us (0 if only slots are short), the limit that
+-- decides, and whether slots are short.
+local function shortage(s, now, list, at)
+  local longest, why = 0, nil
+  local full = s.slots >= 0 and s.levels[2] >= s.slots
+  if s.slots == 0 then return 'closed', 'concurrency' end
+  for i = 1, s.n do
+    local _, active, rate, factor, tick, capacity, ceiling = limit_at(s, i)
+    local units, level = list[at + i], s.levels[2 * i + 1]
+    if active == 1 then
+      if rate == 0 then return 'closed', limit_names(s)[i] end
+      if units > ceiling then return 'never', limit_names(s)[i], units, ceiling end
+      local needed, wait = units * factor, 0
+      if needed > capacity then
+        wait = oversize_wait(s, i, now, units)
+      elseif level < needed then
+        wait = (floor(now / tick) + ceil((needed - level) / rate)) * tick - now
+      end
+      if wait > longest then longest, why = wait, i end
+    end
+  end
+  if full or why then return longest, why and limit_names(s)[why] or 'concurrency', full end
+  return nil
+end
+
+-- Takes a slot and the costs that stand in `list` after `at`. Only after shortage() said nil.
+local function take(s, list, at)
+  local levels = s.levels
+  levels[2] = levels[2] + 1
+  for i = 1, s.n do
+    local _, _, _, factor, _, capacity, _, width = limit_at(s, i)
+    levels[2 * i + 1] = taken(levels[2 * i + 1], capacity, factor, list[at + i])
+    if width > 0 then levels[2 * i + 2] = levels[2 * i + 2] + list[at + i] end
+  end
+  s.changed = true
+end
+
+-- Takes `back` units out of the gate's slot in which they were admitted, if it still counts.
+local function correct_gate(s, i, width, granted, back)
+  local slot, present = floor(granted / width), floor(s.levels[1] / width)
+  if slot >= present then
+    s.levels[2 * i + 2] = s.levels[2 * i + 2] - back
+    return
+  end
+  local slots = earlier(s, i)
+  for k = 1, #slots, 2 do
+    if slots[k] == slot then
+      slots[k + 1] = slots[k + 1] - back
+      s.ring_changed = true
+    end
+  end
+end
+
+-- Replaces what a permit of that version took at `granted` (n costs in `list` after `at`) by what it used (in `used`
+-- after `used_at`). What is booked above the estimate is bounded: max(4 x estimate, one minute of the limit).
+local function correct(s, version, granted, list, at, n, used, used_at)
+  local levels = s.levels
+  s.changed = true
+  for i = 1, math.min(n, s.n) do
+    local since, _, _, factor, _, capacity, _, width, _, minute = limit_at(s, i)
+    if since <= version then
+      local estimate, units = list[at + i], used[used_at + i]
+      local bound = math.max(4 * estimate, minute)
+      if units > bound then units, s.bounded = bound, true end
+      local back = estimate - units
+      if back > 0 then
+        levels[2 * i + 1] = given_back(levels[2 * i + 1], capacity, factor, back)
+      elseif back < 0 then
+        local cut
+        levels[2 * i + 1], cut = taken(levels[2 * i + 1], capacity, factor, -back)
+        s.cut = s.cut or cut
+      end
+      if width > 0 and back ~= 0 then correct_gate(s, i, width, granted, back) end
+    end
+  end
+end
+
+-- Writes the scopes of the book (name -> scope) that changed, and the next due instant if it moved, in one command.
+-- Gives `reply` back.
+local function save(book, reply, due, due_before)
+  local fields = {}
+  for name, s in pairs(book) do
+    if s and s.changed then
+      fields[#fields + 1] = name
+      fields[#fields + 1] = packed_record(s)
+      if s.ring_changed then
+        fields[#fields + 1] = '~' .. name
+        fields[#fields + 1] = cmsgpack.pack(s.ring)
+      end
+    end
+  end
+  if due ~= due_before then
+    fields[#fields + 1] = '!due'
+    fields[#fields + 1] = due
+  end
+  if #fields > 0 then redis.call('HSET', levels_key, unpack(fields)) end
+  return reply
+end

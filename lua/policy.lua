@@ -1,0 +1,243 @@
+#!lua
+-- policy: installs a version of a project's policy, and mends a project whose state is damaged or gone.
+--
+-- KEYS  the eight keys of the project, in the order of README.md
+-- ARGV  1 now        us since 1970; empty in production
+--       2 epoch      a fresh random name for the state, taken if the project is new or mended
+--       3 held       0 = a new version. Else: mend with the version the caller holds; changes nothing if the project is
+--                    sound and its version is as high
+--       4 expected   the version the caller has seen, or empty: refused if another is in force
+--       5 digest     of the content: the same content keeps its version
+--       6 document   the policy as text
+--       7 note       who and when, kept with the version
+--       8 scopes     how many follow, 1 to 1,000; the first is p
+--       then for each scope: name, slots (-1 = unlimited), number n of limits (0 to 32), and n times ten values: name,
+--       rate, factor, tick, capacity, ceiling, width, gate, minute, unit
+--
+-- Reply installed, stamp    in force from now on; stamp = version:epoch
+--       unchanged, stamp    the content is in force already, or a higher version is
+--       mismatch, stamp     `expected` is not the version in force
+--       full, scope         the scope's removed limits are not paid back yet and leave no room for the new ones
+--
+-- A new project starts with full buckets. Raising a limit gives nothing at once, lowering one clamps the level; units
+-- and debt carry over. A mended project starts with empty buckets: nobody knows what was used. Its slots are counted
+-- from the permits that are left.
+local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local lines_key, times_key, hosts_key, learn_key = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local given_now, epoch, held_version, expected = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local digest, document, note, scope_count = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
+local VERSIONS_KEPT, LIMITS_AT_MOST = 50, 32
+--#include lib/bucket
+--#include lib/scope
+--#include lib/permit
+
+if not held_version or not scope_count or not (scope_count >= 1 and scope_count <= 1000) then
+  return redis.error_reply('BADARG scopes')
+end
+
+-- 1. Is the project there, and whole? A key of a wrong type (an older version's, say) counts as damaged and goes.
+local TYPES = { 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'hash' }
+local present, sound = 0, true
+for k = 1, 8 do
+  local kind = redis.call('TYPE', KEYS[k]).ok
+  if kind == TYPES[k] then
+    present = present + 1
+    local mark = kind == 'hash' and redis.call('HGET', KEYS[k], '!') or redis.call('ZSCORE', KEYS[k], '!')
+    if not mark then sound = false end
+  else
+    sound = false
+    if kind ~= 'none' then
+      present = present + 1
+      redis.call('DEL', KEYS[k])
+    end
+  end
+end
+local fresh = present == 0 and held_version == 0
+local old = {}
+local project_last = 0
+if sound then
+  local kept = redis.call('HGETALL', levels_key)
+  local raw = {}
+  for k = 1, #kept, 2 do raw[kept[k]] = kept[k + 1] end
+  sound = raw['!'] and tonumber(raw['!due']) and true or false
+  for field, value in pairs(raw) do
+    if string.sub(field, 1, 1) == '=' then
+      local name = string.sub(field, 2)
+      old[name] = read_scope(name, value, raw[name])
+      if not old[name] then sound = false end
+    end
+  end
+  project_last = old.p and old.p.levels[1] or 0
+end
+local now = time_now(given_now, project_last)
+
+local state = redis.call('HMGET', policy_key, 'version', 'digest')
+local version = tonumber(state[1]) or 0
+local in_force = redis.call('HGET', levels_key, '!') or ''
+if sound then
+  if held_version > 0 and version >= held_version then return { 'unchanged', in_force } end
+  if expected ~= '' and expected ~= state[1] then return { 'mismatch', in_force } end
+  if held_version == 0 and state[2] == digest then return { 'unchanged', in_force } end
+  epoch = string.match(in_force, '[^:]*$')
+end
+-- Who mends with an older version than the one that is stored must read that one first.
+if held_version > 0 and version > held_version then return { 'mismatch', version .. ':lost' } end
+if held_version > 0 then
+  version = held_version
+elseif state[2] ~= digest or version == 0 then
+  version = version + 1
+end
+
+-- 2. A damaged project: every key again, its sentinel in it, slots counted from the permits that are left.
+local used = {}
+if not sound then
+  old = {}
+  redis.call('DEL', levels_key, waiters_key, lines_key, times_key)
+  for k = 1, 8 do
+    if TYPES[k] == 'zset' then
+      redis.call('ZADD', KEYS[k], KEYS[k] == lines_key and 0 or '+inf', '!')
+    elseif KEYS[k] ~= levels_key then -- whose sentinel is the stamp, written last
+      redis.call('HSET', KEYS[k], '!', 1)
+    end
+  end
+  local permits = redis.call('HGETALL', permits_key)
+  for k = 1, #permits, 2 do
+    if permits[k] ~= '!' then
+      local read, permit = pcall(read_permit, permits[k + 1])
+      if not read or type(permit) ~= 'table' then
+        redis.call('HDEL', permits_key, permits[k])
+      elseif permit[STATE] == 'running' then
+        local scope = SCOPES
+        while permit[scope] do
+          used[permit[scope]] = (used[permit[scope]] or 0) + 1
+          scope = scope + 2 + permit[scope + 1]
+        end
+        redis.call('ZADD', times_key, now + permit[LEASE], permits[k])
+      else
+        redis.call('ZADD', times_key, forget_at(now, REMEMBER_ENDED), permits[k])
+      end
+    end
+  end
+end
+
+-- 3. The scopes of the new version, each limit at the place it had.
+local PARTS = { 'rate', 'factor', 'tick', 'capacity', 'ceiling', 'width', 'gate', 'minute', 'unit' }
+local fields, kept_scopes, at = {}, {}, 9
+
+-- A scope laid open: its limits as tables, to be changed and packed again.
+local function opened(s)
+  local limits = {}
+  local names = limit_names(s)
+  for i = 1, s.n do
+    local limit = { name = names[i], level = s.levels[2 * i + 1], recent = s.levels[2 * i + 2], ring = earlier(s, i) }
+    local numbers = { limit_at(s, i) }
+    limit.since, limit.was_active, limit.active = numbers[1], numbers[2], 0
+    for k, part in ipairs(PARTS) do limit[part] = numbers[2 + k] end
+    limits[i] = limit
+  end
+  return limits
+end
+
+local function store(name, slots, used, limits)
+  local layout, record, names, ring = { struct.pack('<dd', slots, #limits) }, { struct.pack('<dd', now, used) }, {}, {}
+  for i, l in ipairs(limits) do
+    layout[1 + i] = struct.pack(LIMIT, l.since, l.active, l.rate, l.factor, l.tick, l.capacity, l.ceiling, l.width,
+      l.gate, l.minute, l.unit)
+    record[1 + i] = struct.pack('<dd', l.level, l.recent)
+    names[i], ring[i] = l.name, l.ring
+  end
+  for field, value in pairs({
+    ['=' .. name] = table.concat(layout) .. table.concat(names, ' '),
+    [name] = table.concat(record),
+    ['~' .. name] = cmsgpack.pack(ring),
+  }) do
+    fields[#fields + 1] = field
+    fields[#fields + 1] = value
+  end
+end
+
+-- A limit's level and gate carried over to its new numbers. Where the units differ only whole ones count, so there is
+-- never more than there was; where the gate's slots differ, what was admitted counts as admitted now.
+local function carry_over(before, new)
+  if before.factor == new.factor and before.unit == new.unit then
+    new.level = math.min(before.level, new.capacity)
+  else
+    local level = before.level
+    local units = level >= 0 and floor(level / before.factor) or -ceil(-level / before.factor)
+    units = floor(units * new.unit / before.unit)
+    new.level = units < 0 and taken(0, new.capacity, new.factor, -units)
+      or given_back(0, new.capacity, new.factor, units)
+  end
+  new.recent, new.ring = before.recent, before.ring
+  if before.width ~= new.width or before.unit ~= new.unit then
+    for k = 2, #new.ring, 2 do new.recent = new.recent + new.ring[k] end
+    new.recent, new.ring = ceil(new.recent * new.unit / before.unit), {}
+  end
+  -- Permits that took the old units cannot be corrected in the new ones: their estimate stands.
+  new.since = before.unit == new.unit and before.since or version
+end
+
+for _ = 1, scope_count do
+  local name, slots, count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  if not name or not slots or not count or not (count >= 0 and count <= LIMITS_AT_MOST) then
+    return redis.error_reply('BADARG limits')
+  end
+  at = at + 3
+  local limits, in_flight = {}, used[name] or 0
+  if old[name] then
+    advance(old[name], now)
+    limits, in_flight = opened(old[name]), old[name].levels[2]
+  end
+  for _ = 1, count do
+    local new = { name = ARGV[at], active = 1, since = version, recent = 0, ring = {} }
+    for k, part in ipairs(PARTS) do
+      new[part] = tonumber(ARGV[at + k])
+      if not new[part] or not (new[part] >= 0 and new[part] <= EXACT) then
+        return redis.error_reply('BADARG ' .. part)
+      end
+    end
+    at = at + 10
+    local place, free = nil, nil
+    for i, limit in ipairs(limits) do
+      if limit.name == new.name then place = i end
+      if limit.active == 0 and limit.was_active == 0 and limit.level >= limit.capacity then free = free or i end
+    end
+    if place then
+      carry_over(limits[place], new)
+    else
+      place = free or #limits + 1
+      if place > LIMITS_AT_MOST then return { 'full', name } end
+      new.level = (fresh or sound) and new.capacity or 0
+    end
+    limits[place] = new
+  end
+  store(name, slots, in_flight, limits)
+  kept_scopes[name] = true
+end
+
+-- 4. Scopes that the new version no longer has stay until they owe nothing and nothing of theirs is in flight.
+local gone = {}
+for name, s in pairs(old) do
+  if s and not kept_scopes[name] then
+    advance(s, now)
+    local limits, idle = opened(s), s.levels[2] == 0
+    for _, limit in ipairs(limits) do idle = idle and limit.level >= limit.capacity end
+    if idle then
+      gone[#gone + 1] = name
+    else
+      store(name, -1, s.levels[2], limits)
+    end
+  end
+end
+
+-- 5. All of it at once; lists go in pieces, because unpack has an end.
+local stamp = string.format('%.0f:%s', version, epoch)
+for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
+for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name) end
+local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
+redis.call('HSET', levels_key, '!', stamp, '!due', due)
+redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
+  cmsgpack.pack({ note, document }))
+redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))
+announce('policy')
+return { 'installed', stamp }

@@ -1,0 +1,76 @@
+package io.sluice.testbed.emulator;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import tools.jackson.databind.JsonNode;
+
+/** An HTTP client as any agent has one. */
+final class Client {
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(Duration.ofSeconds(10))
+            .build();
+    private final URI base;
+
+    Client(Emulator emulator) {
+        base = emulator.uri();
+    }
+
+    HttpResponse<String> post(String path, String body, String... headers) {
+        return send(request(path, headers).POST(BodyPublishers.ofString(body)).build());
+    }
+
+    HttpResponse<String> get(String path) {
+        return send(request(path).GET().build());
+    }
+
+    /** A call with stated sizes; {@code headers} are names and values in turn. */
+    HttpResponse<String> message(boolean stream, String... headers) {
+        return post("/v1/messages", body(stream), headers);
+    }
+
+    CompletableFuture<HttpResponse<String>> messageAsync(boolean stream, String... headers) {
+        return http.sendAsync(
+                request("/v1/messages", headers)
+                        .POST(BodyPublishers.ofString(body(stream)))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    JsonNode stats() {
+        return Samples.JSON.readTree(get("/_stats").body());
+    }
+
+    List<JsonNode> log(long since) {
+        return get("/_log?since=" + since)
+                .body()
+                .lines()
+                .map(Samples.JSON::readTree)
+                .toList();
+    }
+
+    static String body(boolean stream) {
+        return "{\"model\":\"claude-example-1\",\"max_tokens\":4096,\"stream\":" + stream
+                + ",\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}]}";
+    }
+
+    private HttpRequest.Builder request(String path, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(base.resolve(path)).timeout(Duration.ofSeconds(30));
+        return headers.length == 0 ? request : request.headers(headers);
+    }
+
+    private HttpResponse<String> send(HttpRequest request) {
+        try {
+            return http.sendAsync(request, BodyHandlers.ofString()).join();
+        } catch (RuntimeException e) {
+            throw new AssertionError("no answer to " + request, e);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.sluice.testbed.emulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LimitsTest {
+
+    @Test
+    void readsAnyOfThemInAnyOrder() {
+        assertThat(Limits.parse("concurrency=4, rpm=50")).isEqualTo(new Limits(50L, null, null, 4L));
+        assertThat(Limits.parse("rpm=0,itpm=1,otpm=1000000000"))
+                .isEqualTo(new Limits(0L, 1L, 1_000_000_000L, null))
+                .hasToString("rpm=0,itpm=1,otpm=1000000000");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rps=5           | unknown limit 'rps': known are rpm, itpm, otpm, concurrency
+            ''              | unknown limit '': known are rpm, itpm, otpm, concurrency
+            rpm=            | limit rpm is no whole number: ''
+            rpm             | limit rpm is no whole number: ''
+            itpm=2M         | limit itpm is no whole number: '2M'
+            otpm=-1         | limit otpm must be 0 to 1000000000: -1
+            rpm=1,rpm=2     | limit rpm is given twice
+            """)
+    void namesWhatItCannotRead(String text, String message) {
+        assertThatThrownBy(() -> Limits.parse(text)).hasMessage(message);
+    }
+}
