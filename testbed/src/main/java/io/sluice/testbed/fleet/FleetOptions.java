@@ -1,0 +1,52 @@
+package io.sluice.testbed.fleet;
+
+import io.sluice.Policy;
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run of a fleet.
+ *
+ * @param redis where the shared budget is; {@code null} where the strategy needs none
+ * @param policy the budget: installed for {@link Strategy#SLUICE}, the source of the numbers for the others
+ * @param target the provider, one that tells its log
+ * @param processes OS processes, 1 to 64
+ * @param agents agents in each, 1 to 200
+ * @param length from the start signal to the stop signal, at least 1 s
+ * @param seed the same seed makes the same agents want the same calls
+ */
+public record FleetOptions(
+        @Nullable String redis,
+        Policy policy,
+        URI target,
+        int processes,
+        int agents,
+        Duration length,
+        Strategy strategy,
+        Profile profile,
+        long seed) {
+
+    /** @throws IllegalArgumentException if a value is out of range, naming it */
+    public FleetOptions {
+        check(processes >= 1 && processes <= 64, "processes must be 1 to 64, got " + processes);
+        check(agents >= 1 && agents <= 200, "agents must be 1 to 200, got " + agents);
+        check(
+                length.compareTo(Duration.ofSeconds(1)) >= 0 && length.compareTo(Duration.ofHours(1)) <= 0,
+                "seconds must be 1 to 3600, got " + length.toSeconds());
+        check(redis != null || !strategy.needsRedis(), "strategy " + strategy.label() + " needs --redis");
+        check("http".equals(target.getScheme()) || "https".equals(target.getScheme()),
+                "target must be an http or https URL, got " + target);
+    }
+
+    /** The same run with another strategy. */
+    public FleetOptions with(Strategy other) {
+        return new FleetOptions(redis, policy, target, processes, agents, length, other, profile, seed);
+    }
+
+    private static void check(boolean good, String message) {
+        if (!good) {
+            throw new IllegalArgumentException(message);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.sluice.testbed.fleet;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What a policy allows the calls of one model, in the numbers every strategy and the judge work with: the same headroom
+ * and burst for all, or the comparison would not be fair.
+ *
+ * @param headroom share of each rate that is used: above 0 to 1
+ * @param burstSeconds what a bucket holds, in time of refill
+ * @param cacheReadsCount whether input read from the cache counts toward {@code itpm}
+ * @param amounts stated amount a minute of {@code rpm}, {@code itpm}, {@code otpm}, and {@code concurrency}; those set
+ */
+record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCount, Map<String, Long> amounts) {
+    static final String RPM = "rpm";
+    static final String ITPM = "itpm";
+    static final String OTPM = "otpm";
+    static final String CONCURRENCY = "concurrency";
+
+    PolicyNumbers {
+        amounts = Map.copyOf(amounts);
+    }
+
+    /**
+     * Reads them from a valid policy's JSON.
+     *
+     * @throws IllegalArgumentException if no class of the policy matches the model, or the class states no such limit
+     */
+    static PolicyNumbers of(String policyJson, String model) {
+        JsonNode policy = Json.YAML.readTree(policyJson);
+        JsonNode matching = null;
+        for (JsonNode candidate : policy.path("classes")) {
+            if (matching == null && matches(candidate, model)) {
+                matching = candidate;
+            }
+        }
+        if (matching == null) {
+            throw new IllegalArgumentException("no class of the policy matches the profile's model " + model);
+        }
+        Map<String, Long> amounts = new LinkedHashMap<>();
+        for (String limit : new String[] {RPM, ITPM, OTPM, CONCURRENCY}) {
+            Long amount = tighter(
+                    amount(matching.path("limits").path(limit)),
+                    amount(policy.path("limits").path(limit)));
+            if (amount != null) {
+                amounts.put(limit, amount);
+            }
+        }
+        if (amounts.isEmpty()) {
+            throw new IllegalArgumentException("the policy states none of rpm, itpm, otpm, concurrency for " + model
+                    + ": a fleet has nothing to be judged by");
+        }
+        Duration burst = Durations.parse(policy.path("burst").asString("5s"));
+        return new PolicyNumbers(
+                policy.path("headroom").asDouble(0.9),
+                burst.toMillis() / 1000.0,
+                !policy.path("provider").asString("generic").equals("anthropic"),
+                amounts);
+    }
+
+    /** The limits that are set, in the order they are told. */
+    List<String> limits() {
+        return Stream.of(RPM, ITPM, OTPM, CONCURRENCY).filter(this::has).toList();
+    }
+
+    boolean has(String limit) {
+        return amounts.containsKey(limit);
+    }
+
+    long amount(String limit) {
+        Long amount = amounts.get(limit);
+        if (amount == null) {
+            throw new IllegalArgumentException("no limit " + limit);
+        }
+        return amount;
+    }
+
+    /** Units that refill each second, headroom taken off. Not for {@code concurrency}. */
+    double perSecond(String limit) {
+        return amount(limit) * headroom / 60;
+    }
+
+    /** What a full bucket holds. Not for {@code concurrency}. */
+    double burst(String limit) {
+        return perSecond(limit) * burstSeconds;
+    }
+
+    /** What a call of this much fresh input and cached input costs on {@code itpm}. */
+    long inputCost(long input, long cacheRead, long cacheWrite) {
+        return input + cacheWrite + (cacheReadsCount ? cacheRead : 0);
+    }
+
+    private static @Nullable Long amount(JsonNode limit) {
+        JsonNode amount = limit.isObject() ? limit.path("amount") : limit;
+        return amount.isNumber() ? Long.valueOf(amount.asLong()) : null;
+    }
+
+    private static @Nullable Long tighter(@Nullable Long a, @Nullable Long b) {
+        if (a == null || b == null) {
+            return a == null ? b : a;
+        }
+        return Math.min(a, b);
+    }
+
+    private static boolean matches(JsonNode modelClass, String model) {
+        for (JsonNode glob : modelClass.path("models")) {
+            String regex = Pattern.quote(glob.asString()).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
+            if (Pattern.compile(regex, Pattern.CASE_INSENSITIVE).matcher(model).matches()) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
