@@ -25,8 +25,8 @@ import tools.jackson.dataformat.yaml.YAMLParser;
 /**
  * Turns text, YAML or JSON, into a tree whose values know their path and line.
  *
- * <p>What a policy has no use for is reported, not understood: anchors (of what could be large), aliases, tags, a second document, duplicate
- * keys, deep nesting.
+ * <p>What a policy has no use for is reported, not understood: aliases and the anchors of lists and mappings, tags, a
+ * second document, duplicate keys, deep nesting.
  */
 final class PolicyReader {
     static final int MAX_BYTES = 256 * 1024;

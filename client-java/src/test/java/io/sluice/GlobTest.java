@@ -2,8 +2,6 @@ package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,40 +77,5 @@ class GlobTest {
         for (int i = 0; i < 1_000; i++) {
             assertThat(evil.matches("a".repeat(127) + "b".repeat(129))).isFalse();
         }
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "250ms,   PT0.25S, 250ms",
-        "1000ms,  PT1S,    1s",
-        "90s,     PT1M30S, 90s",
-        "60s,     PT1M,    1m",
-        "60m,     PT1H,    1h",
-        "24h,     PT24H,   1d",
-        "7d,      PT168H,  7d",
-        "0s,      PT0S,    0s"
-    })
-    void readsAndWritesDurations(String text, Duration duration, String normal) {
-        assertThat(Durations.parse(text)).isEqualTo(duration);
-        assertThat(Durations.text(duration)).isEqualTo(normal);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"''", "5", "s", "5 s", "-5s", "1.5s", "5sec", "PT5S", "1h30m", "9999999999s", "5S"})
-    void refusesOtherDurations(String text) {
-        assertThat(Durations.parse(text)).isNull();
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "rmp,      '; did you mean rpm?'", // swapped
-        "itpmm,    '; did you mean itpm?'", // one too many
-        "concurency, '; did you mean concurrency?'",
-        "images,   ''",
-        "x,        ''",
-        "'',       ''"
-    })
-    void suggestsWhatIsNear(String word, String expected) {
-        assertThat(Suggest.near(word, List.of("rpm", "itpm", "concurrency"))).isEqualTo(expected);
     }
 }

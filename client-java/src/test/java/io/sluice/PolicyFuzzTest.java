@@ -3,6 +3,7 @@ package io.sluice;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -39,16 +40,19 @@ class PolicyFuzzTest {
             """;
 
     /** What this version accepts, so that many mutations of it are accepted too. */
-    private static final String JSON = Policy.parse("""
-                    project: acme-prod
-                    provider: gemini
-                    queue: {max_waiters: 10000, max_wait: 10m}
-                    classes:
-                      - {name: flash, models: ["gemini-*", "g?"], limits: {rpm: 4000, tpm: {amount: 2000000, burst: 2s}}}
-                    limits: {concurrency: 200, x: {amount: 3000, per: 2h, window: refill, weights: {input: 0.5}}}
-                    teams: [{name: research, weight: 2}]
-                    priorities: {interactive: 16}
-                    """).toJson();
+    private static final String VALID = """
+            project: acme-prod
+            provider: gemini
+            queue: {max_waiters: 10000, max_wait: 10m}
+            classes:
+              - {name: flash, models: ["gemini-*", "g?"], limits: {rpm: 4000, tpm: {amount: 2000000, burst: 2s}}}
+            limits: {concurrency: 200, x: {amount: 3000, per: 2h, window: refill, weights: {input: 0.5}}}
+            teams: [{name: research, weight: 2}]
+            priorities: {interactive: 16}
+            """;
+
+    private static final List<String> TEXTS =
+            List.of(YAML, VALID, Policy.parse(VALID).toJson());
 
     private static final String[] SNIPPETS = {
         "{",
@@ -102,13 +106,13 @@ class PolicyFuzzTest {
         Random random = new Random(seed);
         int accepted = 0;
         for (int i = 0; i < ROUNDS; i++) {
-            StringBuilder text = new StringBuilder(i % 2 == 0 ? YAML : JSON);
+            StringBuilder text = new StringBuilder(TEXTS.get(i % TEXTS.size()));
             for (int changes = random.nextInt(1, 4); changes > 0; changes--) {
                 mutate(text, random);
             }
             accepted += survives(text.toString(), seed) ? 1 : 0;
         }
-        assertThat(accepted).as("policies accepted, seed %d", seed).isPositive();
+        assertThat(accepted).as("policies accepted, seed %d", seed).isGreaterThan(ROUNDS / 100);
     }
 
     private static boolean survives(String text, long seed) {

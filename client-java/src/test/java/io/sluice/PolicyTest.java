@@ -96,6 +96,9 @@ class PolicyTest {
         assertThat(policy.flowWeight("research", Priority.INTERACTIVE)).isEqualTo(40);
         assertThat(policy.flowWeight("ops", Priority.NORMAL)).isEqualTo(4);
         assertThat(policy.flowWeight("unlisted", Priority.BATCH)).isEqualTo(2);
+        assertThat(policy.flowTeam("research")).isEqualTo("research");
+        assertThat(policy.flowTeam("unlisted")).isEqualTo("other");
+        assertThat(policy.flowTeam(null)).isEqualTo("other");
     }
 
     @Test
