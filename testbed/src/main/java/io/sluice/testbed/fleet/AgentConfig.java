@@ -32,8 +32,7 @@ record AgentConfig(
             case SLUICE -> new SluiceAdmission(needed(redis), project, "fleet-" + run + "-p" + process);
             case NONE -> new NoAdmission();
             case PER_PROCESS -> Bucket4jAdmission.perProcess(numbers, processes);
-            case BUCKET4J -> Bucket4jAdmission.shared(
-                    numbers, needed(redis), "fleet:{" + project + "}:" + run + ":");
+            case BUCKET4J -> Bucket4jAdmission.shared(numbers, needed(redis), "fleet:{" + project + "}:" + run + ":");
         };
     }
 

@@ -66,11 +66,7 @@ final class Bucket4jAdmission implements Admission {
                         ExpirationAfterWriteStrategy.basedOnTimeForRefillingBucketUpToMax(Duration.ofMinutes(1)))
                 .build();
         return new Bucket4jAdmission(
-                numbers,
-                1,
-                (limit, c) -> proxies.builder().build(keyPrefix + limit, () -> c),
-                null,
-                client::shutdown);
+                numbers, 1, (limit, c) -> proxies.builder().build(keyPrefix + limit, () -> c), null, client::shutdown);
     }
 
     @Override

@@ -28,7 +28,8 @@ public final class Fleet {
     private Fleet(FleetOptions options, Consumer<String> progress) {
         this.options = options;
         this.progress = progress;
-        this.numbers = PolicyNumbers.of(options.policy().toJson(), options.profile().model());
+        this.numbers =
+                PolicyNumbers.of(options.policy().toJson(), options.profile().model());
         this.target = new TargetLog(options.target());
     }
 

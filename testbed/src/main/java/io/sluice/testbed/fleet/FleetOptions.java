@@ -35,7 +35,8 @@ public record FleetOptions(
                 length.compareTo(Duration.ofSeconds(1)) >= 0 && length.compareTo(Duration.ofHours(1)) <= 0,
                 "seconds must be 1 to 3600, got " + length.toSeconds());
         check(redis != null || !strategy.needsRedis(), "strategy " + strategy.label() + " needs --redis");
-        check("http".equals(target.getScheme()) || "https".equals(target.getScheme()),
+        check(
+                "http".equals(target.getScheme()) || "https".equals(target.getScheme()),
                 "target must be an http or https URL, got " + target);
     }
 

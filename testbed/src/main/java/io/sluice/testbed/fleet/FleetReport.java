@@ -109,12 +109,14 @@ public record FleetReport(
         List<LogEntry> log = run.log();
         Interval interval = Budget.interval(log, options.processes(), run.stopMs());
         List<LimitUse> limits = limits(run, interval);
-        LimitUse binding =
-                limits.stream().max(Comparator.comparingDouble(LimitUse::percent)).orElse(null);
+        LimitUse binding = limits.stream()
+                .max(Comparator.comparingDouble(LimitUse::percent))
+                .orElse(null);
         List<FleetEvent.Call> calls = run.calls();
         List<FleetEvent.Call> ended =
                 calls.stream().filter(c -> c.outcome() != Outcome.CUT_OFF).toList();
-        Map<String, Long> rejections = count(log.stream().filter(e -> e.is("rejected")).toList(), e -> text(e.kind()));
+        Map<String, Long> rejections =
+                count(log.stream().filter(e -> e.is("rejected")).toList(), e -> text(e.kind()));
         return new FleetReport(
                 options.strategy().label(),
                 options.processes(),
@@ -181,8 +183,8 @@ public record FleetReport(
         Map<String, Long> tokens = perAgent(options);
         log.stream()
                 .filter(e -> e.is("finished"))
-                .forEach(e -> tokens.merge(
-                        e.agent(), e.input() + e.cacheRead() + e.cacheWrite() + e.output(), Long::sum));
+                .forEach(e ->
+                        tokens.merge(e.agent(), e.input() + e.cacheRead() + e.cacheWrite() + e.output(), Long::sum));
         return tokens;
     }
 

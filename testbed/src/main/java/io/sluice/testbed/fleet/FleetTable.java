@@ -25,7 +25,8 @@ public final class FleetTable {
         rows.add(row("  cut off by the stop", r -> whole(r.cutOff())));
         rows.add(row("rejected by the provider", r -> whole(r.rejected())));
         keys(reports, FleetReport::rejections)
-                .forEach(kind -> rows.add(row("  " + kind, r -> whole(r.rejections().getOrDefault(kind, 0L)))));
+                .forEach(kind ->
+                        rows.add(row("  " + kind, r -> whole(r.rejections().getOrDefault(kind, 0L)))));
         rows.add(row("allowed budget used", r -> percent(r.usedPercent())));
         rows.add(row("  binding limit", r -> r.binding() == null ? "-" : r.binding()));
         rows.add(row("  judged over", r -> String.format(Locale.ROOT, "%.1f s", r.judgedSeconds())));
@@ -67,7 +68,8 @@ public final class FleetTable {
                         .mapToInt(r -> r.value().apply(report).length())
                         .max()
                         .orElse(0);
-                text.append(String.format("  %" + Math.max(MIN_WIDTH, width) + "s", row.value().apply(report)));
+                text.append(String.format(
+                        "  %" + Math.max(MIN_WIDTH, width) + "s", row.value().apply(report)));
             }
             text.append('\n');
         }

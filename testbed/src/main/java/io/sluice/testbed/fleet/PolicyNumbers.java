@@ -111,7 +111,8 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
 
     private static boolean matches(JsonNode modelClass, String model) {
         for (JsonNode glob : modelClass.path("models")) {
-            String regex = Pattern.quote(glob.asString()).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
+            String regex =
+                    Pattern.quote(glob.asString()).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
             if (Pattern.compile(regex, Pattern.CASE_INSENSITIVE).matcher(model).matches()) {
                 return true;
             }

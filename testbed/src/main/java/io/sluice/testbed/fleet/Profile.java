@@ -39,13 +39,7 @@ public record Profile(
      * @param durationMs how long the answer takes
      */
     public record Size(
-            String name,
-            int share,
-            long input,
-            long cacheRead,
-            long output,
-            long maxOutput,
-            long durationMs) {
+            String name, int share, long input, long cacheRead, long output, long maxOutput, long durationMs) {
         public Size {
             check(share > 0, "share of size " + name + " must be above 0");
             check(

@@ -34,7 +34,8 @@ public enum Strategy {
         return Arrays.stream(values())
                 .filter(strategy -> strategy.label().equals(label))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("strategy must be one of " + labels() + ", got '" + label + "'"));
+                .orElseThrow(() ->
+                        new IllegalArgumentException("strategy must be one of " + labels() + ", got '" + label + "'"));
     }
 
     private static String labels() {
