@@ -72,8 +72,8 @@ end
 local now = time_now(given_now, project_last)
 
 local state = redis.call('HMGET', policy_key, 'version', 'digest')
-local version = tonumber(state[1]) or 0
 local in_force = redis.call('HGET', levels_key, '!') or ''
+local version = math.max(tonumber(state[1]) or 0, tonumber(string.match(in_force, '^%d+')) or 0)
 if sound then
   if held_version > 0 and version >= held_version then return { 'unchanged', in_force } end
   if expected ~= '' and expected ~= state[1] then return { 'mismatch', in_force } end

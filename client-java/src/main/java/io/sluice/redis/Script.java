@@ -22,8 +22,6 @@ enum Script {
     POLICY,
     INSPECT;
 
-    private static final Pattern INCLUDE = Pattern.compile("^--#include (\\S+)$", Pattern.MULTILINE);
-
     private final String text = expand(label(), Script::read);
     private final String sha = sha(text);
 
@@ -50,13 +48,15 @@ enum Script {
         if (!text.startsWith("#!lua")) {
             throw new IllegalStateException(name + ": the first line of a script must be #!lua");
         }
+        // Not a static field: an enum's constants are made before its fields.
+        Pattern line = Pattern.compile("^--#include (\\S+)$", Pattern.MULTILINE);
         Set<String> seen = new HashSet<>();
-        return INCLUDE.matcher(text).replaceAll(include -> {
+        return line.matcher(text).replaceAll(include -> {
             String part = read.apply(include.group(1));
             if (!seen.add(include.group(1))) {
                 throw new IllegalStateException(name + " includes " + include.group(1) + " twice");
             }
-            if (INCLUDE.matcher(part).find()) {
+            if (line.matcher(part).find()) {
                 throw new IllegalStateException(name + ": " + include.group(1) + " must not include anything itself");
             }
             return Matcher.quoteReplacement(part);
