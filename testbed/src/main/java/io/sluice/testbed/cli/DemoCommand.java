@@ -93,8 +93,8 @@ final class DemoCommand implements Callable<Integer> {
             for (Strategy strategy : strategies()) {
                 say("--- " + strategy.label() + ": " + what(strategy));
                 // One emulator a run: nothing of the first run is left in its buckets.
-                try (Emulator emulator =
-                        Emulator.start(EmulatorOptions.of("anthropic", LIMITS).counting(Counting.BUCKET, PROVIDER_BURST))) {
+                try (Emulator emulator = Emulator.start(
+                        EmulatorOptions.of("anthropic", LIMITS).counting(Counting.BUCKET, PROVIDER_BURST))) {
                     reports.add(Fleet.run(options(redis, emulator, strategy), this::say));
                 }
             }

@@ -10,19 +10,27 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /** Looks at what Sluice needs on this machine, one check at a time. None changes anything. */
 final class Doctor {
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(3);
     private static final long COMMAND_SECONDS = 20;
     private static final int PINGS = 100;
+
+    private static final Path SYSTEM_JDKS = Path.of("/usr/lib/jvm");
+    private static final Check NO_SECOND_JDK =
+            new Check("second jdk", State.NOTE, "none, and JAVA25_HOME is not set (it is optional: tests on JDK 25)");
 
     private Doctor() {}
 
@@ -50,12 +58,24 @@ final class Doctor {
                 Runtime.version() + " in " + System.getProperty("java.home"));
     }
 
+    /** A second JDK is for tests only. */
     static Check newerJdk() {
         String home = System.getenv("JAVA25_HOME");
-        return home == null
-                ? new Check(
-                        "second jdk", State.NOTE, "JAVA25_HOME is not set: tests on a newer JDK run where it is found")
-                : new Check("second jdk", State.GOOD, home);
+        if (home != null) {
+            boolean there = Files.isExecutable(Path.of(home, "bin", "javac"));
+            return new Check("second jdk", there ? State.GOOD : State.NOTE, home + (there ? "" : " has no bin/javac"));
+        }
+        try (Stream<Path> homes = Files.list(SYSTEM_JDKS)) {
+            String found = homes.filter(path -> !Files.isSymbolicLink(path))
+                    .filter(path -> Files.isExecutable(path.resolve("bin/javac")))
+                    .filter(path -> !path.equals(Path.of(System.getProperty("java.home"))))
+                    .map(Path::toString)
+                    .sorted()
+                    .collect(Collectors.joining(", "));
+            return found.isEmpty() ? NO_SECOND_JDK : new Check("second jdk", State.GOOD, found);
+        } catch (IOException noSuchDirectory) {
+            return NO_SECOND_JDK;
+        }
     }
 
     static Check maven() {

@@ -40,6 +40,7 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        RedisURI uri = redis == null ? null : uri(redis);
         List<Check> checks = new ArrayList<>(List.of(
                 Doctor.jdk(),
                 Doctor.newerJdk(),
@@ -47,8 +48,8 @@ final class DoctorCommand implements Callable<Integer> {
                 Doctor.ownRedis(),
                 Doctor.docker(),
                 Doctor.port(SERVER_PORT)));
-        if (redis != null) {
-            checks.addAll(Doctor.redis(uri(redis)));
+        if (uri != null) {
+            checks.addAll(Doctor.redis(uri));
         }
         boolean good = checks.stream().noneMatch(check -> check.state() == State.BAD);
         print(checks, good);

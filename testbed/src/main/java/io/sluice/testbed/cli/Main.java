@@ -5,6 +5,7 @@ import io.sluice.testbed.fleet.Strategy;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -41,14 +42,19 @@ public final class Main implements Runnable {
 
     /** Runs one command and says its exit code. */
     static int run(PrintWriter out, PrintWriter err, String... args) {
-        return new CommandLine(new Main())
+        CommandLine line = new CommandLine(new Main())
                 .setOut(out)
                 .setErr(err)
                 .registerConverter(Duration.class, converter(Durations::parse))
                 .registerConverter(Strategy.class, converter(Strategy::of))
                 .setParameterExceptionHandler(new OneLine()::parameters)
-                .setExecutionExceptionHandler(new OneLine()::execution)
-                .execute(args);
+                .setExecutionExceptionHandler(new OneLine()::execution);
+        setVersion(line);
+        try {
+            return line.execute(args);
+        } catch (Error e) {
+            return new OneLine().error(e, line);
+        }
     }
 
     /** Without a command: what there is. */
@@ -58,7 +64,13 @@ public final class Main implements Runnable {
         throw new NoCommand();
     }
 
-    private static <T> ITypeConverter<T> converter(java.util.function.Function<String, T> parse) {
+    private static void setVersion(CommandLine line) {
+        String version = Main.class.getPackage().getImplementationVersion();
+        line.getCommandSpec().version("sluice " + (version == null ? "(not from a jar)" : version));
+        line.getSubcommands().values().forEach(Main::setVersion);
+    }
+
+    private static <T> ITypeConverter<T> converter(Function<String, T> parse) {
         return text -> {
             try {
                 return parse.apply(text);

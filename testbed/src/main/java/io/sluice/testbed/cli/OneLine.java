@@ -19,6 +19,12 @@ final class OneLine {
         return ExitCode.USAGE;
     }
 
+    /** What no command expects, such as a class that is missing: an error, not an exception. */
+    int error(Error e, CommandLine line) {
+        say(line, e.toString(), e);
+        return ExitCode.ENVIRONMENT;
+    }
+
     int execution(Exception e, CommandLine line, ParseResult parsed) {
         if (e instanceof Main.NoCommand) {
             return ExitCode.USAGE;
@@ -42,19 +48,29 @@ final class OneLine {
     }
 
     private static String message(ParameterException e) {
-        if (e instanceof UnmatchedArgumentException unmatched) {
-            String first = unmatched.getUnmatched().get(0);
-            boolean option = first.startsWith("-");
-            boolean command = !option && !e.getCommandLine().getSubcommands().isEmpty();
-            String what = option ? "unknown option " : command ? "unknown command " : "unexpected argument ";
-            List<String> like = unmatched.getSuggestions();
-            return what + "'" + first + "'" + (like.isEmpty() ? "" : ", did you mean '" + like.get(0) + "'?");
+        CommandLine line = e.getCommandLine();
+        // Also when something is missing besides: the mistyped option is what is missing, then.
+        List<String> unmatched = line.getUnmatchedArguments();
+        if (!unmatched.isEmpty()) {
+            return unmatched(new UnmatchedArgumentException(line, unmatched));
         }
         String text = String.valueOf(e.getMessage());
-        return text.isEmpty() ? text : Character.toLowerCase(text.charAt(0)) + text.substring(1);
+        // Picocli's own begin with a capital; a file's name must stay as it is.
+        return text.matches("(?s)(Missing|Invalid|Expected|Could) .*")
+                ? Character.toLowerCase(text.charAt(0)) + text.substring(1)
+                : text;
     }
 
-    private static void say(CommandLine line, String message, Exception e) {
+    private static String unmatched(UnmatchedArgumentException e) {
+        String first = e.getUnmatched().get(0);
+        boolean option = first.startsWith("-");
+        boolean command = !option && !e.getCommandLine().getSubcommands().isEmpty();
+        String what = option ? "unknown option " : command ? "unknown command " : "unexpected argument ";
+        List<String> like = e.getSuggestions();
+        return what + "'" + first + "'" + (like.isEmpty() ? "" : ", did you mean '" + like.get(0) + "'?");
+    }
+
+    private static void say(CommandLine line, String message, Throwable e) {
         PrintWriter err = line.getErr();
         err.println(
                 line.getCommandSpec().qualifiedName() + ": " + message.strip().replaceAll("\\s*\\R\\s*", "; "));
