@@ -54,6 +54,11 @@ final class ProjectClient implements Project {
                 .thenCompose(stamp -> policies.youngerThan(0).thenApply(view -> stamp));
     }
 
+    /** The policy in force now. */
+    CompletionStage<PolicyView> policy() {
+        return policies.youngerThan(0);
+    }
+
     @Override
     public Decision tryAcquire(Call call) {
         client.mayBlock();

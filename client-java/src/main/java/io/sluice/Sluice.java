@@ -39,6 +39,17 @@ public interface Sluice extends AutoCloseable {
      */
     long install(Policy policy);
 
+    /**
+     * Reads back the budget in force.
+     *
+     * @throws OutageException with reason {@code no_project} if none is installed
+     * @throws IllegalArgumentException if the id is none a project can have
+     */
+    Installed installed(String project);
+
+    /** A policy in force, with its version, from 1. */
+    record Installed(long version, Policy policy) {}
+
     /** The project of this id. Costs nothing; the first call fails if no policy is installed for it. */
     Project project(String id);
 

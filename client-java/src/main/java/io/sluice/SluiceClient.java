@@ -62,6 +62,13 @@ final class SluiceClient implements Sluice {
     }
 
     @Override
+    public Installed installed(String project) {
+        mayBlock();
+        PolicyView view = Blocking.get(client(project).policy());
+        return new Installed(Store.version(view.stamp), view.policy);
+    }
+
+    @Override
     public Project project(String id) {
         return client(id);
     }

@@ -1,0 +1,166 @@
+package io.sluice.testbed.cli;
+
+import io.sluice.Policy;
+import io.sluice.testbed.emulator.Counting;
+import io.sluice.testbed.emulator.Emulator;
+import io.sluice.testbed.emulator.EmulatorOptions;
+import io.sluice.testbed.emulator.Limits;
+import io.sluice.testbed.fleet.Fleet;
+import io.sluice.testbed.fleet.FleetOptions;
+import io.sluice.testbed.fleet.FleetReport;
+import io.sluice.testbed.fleet.FleetTable;
+import io.sluice.testbed.fleet.Profile;
+import io.sluice.testbed.fleet.Strategy;
+import io.sluice.testbed.redis.RedisServer;
+import io.sluice.testbed.redis.RedisServers;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code demo}: the same fleet with Sluice and without, and a verdict. */
+@Command(
+        name = "demo",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = "Runs the same fleet with Sluice and without against an emulated provider.",
+        footer = {
+            "",
+            "Needs nothing else running. Exit 1 if Sluice let the provider reject anything or left budget unused."
+        })
+final class DemoCommand implements Callable<Integer> {
+    private static final String PROJECT = "demo";
+
+    /**
+     * What the emulated provider allows: 40 agents want about three times the input, twice the requests, and a few more
+     * slots.
+     */
+    private static final Limits LIMITS = new Limits(1_500L, 4_000_000L, 600_000L, 32L);
+
+    /**
+     * The provider's buckets hold 10 s, which is more than the policy's 5 s at headroom 0.9: a fleet that keeps to the
+     * policy is never refused, however the network bunches its calls.
+     */
+    private static final Duration PROVIDER_BURST = Duration.ofSeconds(10);
+
+    private static final double LEAST_USED_PERCENT = 90;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "30",
+            description = "length of each run: 30, 30s, 1m; default ${DEFAULT-VALUE}")
+    private Duration length;
+
+    @Option(names = "--processes", paramLabel = "N", defaultValue = "4", description = "default ${DEFAULT-VALUE}")
+    private int processes;
+
+    @Option(
+            names = "--agents",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "agents in each process; default ${DEFAULT-VALUE}")
+    private int agents;
+
+    @Option(
+            names = "--compare",
+            paramLabel = "S",
+            defaultValue = "none",
+            description = "the second run: none, per-process or bucket4j; default ${DEFAULT-VALUE}")
+    private Strategy compare;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "default ${DEFAULT-VALUE}")
+    private long seed;
+
+    @Option(names = "--json", description = "print the result as one JSON object")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        List<FleetReport> reports = new ArrayList<>();
+        say("starting Redis and an emulated provider (" + LIMITS + ")");
+        try (RedisServer redis = RedisServers.start()) {
+            for (Strategy strategy : strategies()) {
+                say("--- " + strategy.label() + ": " + what(strategy));
+                // One emulator a run: nothing of the first run is left in its buckets.
+                try (Emulator emulator = Emulator.start(
+                        EmulatorOptions.of("anthropic", LIMITS).counting(Counting.BUCKET, PROVIDER_BURST))) {
+                    reports.add(Fleet.run(options(redis, emulator, strategy), this::say));
+                }
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        return verdict(reports);
+    }
+
+    private List<Strategy> strategies() {
+        return compare == Strategy.SLUICE ? List.of(Strategy.SLUICE) : List.of(Strategy.SLUICE, compare);
+    }
+
+    private FleetOptions options(RedisServer redis, Emulator emulator, Strategy strategy) {
+        return new FleetOptions(
+                redis.uri(), policy(), emulator.uri(), processes, agents, length, strategy, Profile.DEFAULT, seed);
+    }
+
+    private static Policy policy() {
+        return Policy.parse("""
+                project: %s
+                provider: anthropic
+                classes:
+                  - name: sonnet
+                    models: ["claude-sonnet-*"]
+                    limits: {rpm: %d, itpm: %d, otpm: %d, concurrency: %d}
+                """.formatted(PROJECT, LIMITS.rpm(), LIMITS.itpm(), LIMITS.otpm(), LIMITS.concurrency()));
+    }
+
+    private int verdict(List<FleetReport> reports) {
+        FleetReport ours = reports.get(0);
+        boolean good = ours.rejected() == 0 && ours.usedPercent() >= LEAST_USED_PERCENT;
+        String verdict = String.format(
+                java.util.Locale.ROOT,
+                "%s: with Sluice the provider rejected %d of %d requests, and %.1f %% of the allowed budget was used (at"
+                        + " least %.0f %% wanted)",
+                good ? "PASSED" : "FAILED",
+                ours.rejected(),
+                ours.rejected() + ours.accepted(),
+                ours.usedPercent(),
+                LEAST_USED_PERCENT);
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(
+                json
+                        ? "{\"passed\":" + good + ",\"runs\":["
+                                + String.join(
+                                        ",",
+                                        reports.stream()
+                                                .map(FleetReport::toJson)
+                                                .toList()) + "]}"
+                        : "\n" + FleetTable.of(reports) + "\n" + verdict);
+        out.flush();
+        return good ? ExitCode.GOOD : ExitCode.VERDICT_FAILED;
+    }
+
+    private static String what(Strategy strategy) {
+        return switch (strategy) {
+            case SLUICE -> "every call takes a permit from one shared budget";
+            case NONE -> "every call is sent at once and retried with backoff";
+            case PER_PROCESS -> "every process keeps to its share of each limit";
+            case BUCKET4J -> "every call takes from three shared buckets";
+        };
+    }
+
+    private void say(String text) {
+        spec.commandLine().getErr().println(text);
+        spec.commandLine().getErr().flush();
+    }
+}

@@ -1,0 +1,165 @@
+package io.sluice.testbed.cli;
+
+import io.sluice.InvalidPolicyException;
+import io.sluice.InvalidPolicyException.Problem;
+import io.sluice.Policy;
+import io.sluice.Sluice;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code policy}: the documents that set budgets. */
+@Command(
+        name = "policy",
+        mixinStandardHelpOptions = true,
+        description = "Checks, installs and reads the policies that set budgets.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {PolicyCommand.Validate.class, PolicyCommand.Apply.class, PolicyCommand.Get.class})
+final class PolicyCommand implements Runnable {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        throw new Main.NoCommand();
+    }
+
+    /** {@code policy validate}. */
+    @Command(
+            name = "validate",
+            mixinStandardHelpOptions = true,
+            description = "Tells everything that is wrong with a policy file; exit 1 if anything is.")
+    static final class Validate implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(paramLabel = "FILE", description = "YAML or JSON")
+        private Path file;
+
+        @Option(names = "--json", description = "print one JSON object")
+        private boolean json;
+
+        @Override
+        public Integer call() {
+            PolicyFile.check(spec.commandLine(), file);
+            List<Problem> problems = List.of();
+            List<Problem> warnings = List.of();
+            try {
+                warnings = Policy.load(file).warnings();
+            } catch (InvalidPolicyException e) {
+                problems = e.problems();
+            }
+            PrintWriter out = spec.commandLine().getOut();
+            if (json) {
+                out.println(JSON.writeValueAsString(
+                        Map.of("valid", problems.isEmpty(), "problems", problems, "warnings", warnings)));
+            } else {
+                problems.forEach(problem -> out.println(PolicyFile.show(file, problem)));
+                warnings.forEach(warning -> out.println("warning: " + PolicyFile.show(file, warning)));
+                if (problems.isEmpty()) {
+                    out.println(file + ": valid");
+                }
+            }
+            return problems.isEmpty() ? ExitCode.GOOD : ExitCode.VERDICT_FAILED;
+        }
+    }
+
+    /** {@code policy apply}. */
+    @Command(
+            name = "apply",
+            mixinStandardHelpOptions = true,
+            description = "Installs a policy: every client follows it from its next call on.")
+    static final class Apply implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(paramLabel = "FILE", description = "YAML or JSON")
+        private Path file;
+
+        @Option(
+                names = "--redis",
+                required = true,
+                paramLabel = "URI",
+                defaultValue = "${env:SLUICE_REDIS}",
+                description = "where the budget is; default $$SLUICE_REDIS")
+        private String redis;
+
+        @Option(names = "--json", description = "print one JSON object")
+        private boolean json;
+
+        @Override
+        public Integer call() {
+            Policy policy = PolicyFile.load(spec.commandLine(), file);
+            policy.warnings()
+                    .forEach(warning ->
+                            spec.commandLine().getErr().println("warning: " + PolicyFile.show(file, warning)));
+            try (Sluice sluice = RedisUri.connect(spec.commandLine(), redis)) {
+                long version = sluice.install(policy);
+                spec.commandLine()
+                        .getOut()
+                        .println(
+                                json
+                                        ? JSON.writeValueAsString(
+                                                Map.of("project", policy.project(), "version", version))
+                                        : policy.project() + ": version " + version + " is in force");
+            }
+            return ExitCode.GOOD;
+        }
+    }
+
+    /** {@code policy get}. */
+    @Command(
+            name = "get",
+            mixinStandardHelpOptions = true,
+            description = "Prints the policy in force, as JSON (which policy files may be written in).")
+    static final class Get implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(paramLabel = "PROJECT", description = "the project's id")
+        private String project;
+
+        @Option(
+                names = "--redis",
+                required = true,
+                paramLabel = "URI",
+                defaultValue = "${env:SLUICE_REDIS}",
+                description = "where the budget is; default $$SLUICE_REDIS")
+        private String redis;
+
+        @Option(names = "--json", description = "one line, with the version: {project, version, policy}")
+        private boolean json;
+
+        @Override
+        public Integer call() {
+            try (Sluice sluice = RedisUri.connect(spec.commandLine(), redis)) {
+                Sluice.Installed installed = sluice.installed(project);
+                var document = JSON.readTree(installed.policy().toJson());
+                spec.commandLine()
+                        .getOut()
+                        .println(
+                                json
+                                        ? JSON.createObjectNode()
+                                                .put("project", project)
+                                                .put("version", installed.version())
+                                                .set("policy", document)
+                                                .toString()
+                                        : document.toPrettyString());
+            } catch (IllegalArgumentException e) {
+                throw new picocli.CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
+            }
+            return ExitCode.GOOD;
+        }
+    }
+}
