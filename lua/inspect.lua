@@ -50,7 +50,7 @@ for k = 1, #kept, 2 do
   end
 end
 local project = read_scope('p', raw['=p'], raw.p)
-if not raw['!'] or not project then return { 'lost', 'levels' } end
+if not raw['!'] or not tonumber(raw['!due']) or not project then return { 'lost', 'levels' } end
 local now = time_now(given_now, project.levels[1])
 table.sort(names)
 if what == 'policy' then

@@ -170,11 +170,21 @@ local function carry_over(before, new)
   end
   new.recent, new.ring = before.recent, before.ring
   if before.width ~= new.width or before.unit ~= new.unit then
-    for k = 2, #new.ring, 2 do new.recent = new.recent + new.ring[k] end
-    new.recent, new.ring = ceil(new.recent * new.unit / before.unit), {}
+    local slots = before.width > 0 and pruned(before.ring, floor(now / before.width)) or {}
+    for k = 2, #slots, 2 do new.recent = new.recent + slots[k] end
+    new.recent = new.width > 0 and ceil(new.recent * new.unit / before.unit) or 0
+    new.ring = {}
   end
   -- Permits that took the old units cannot be corrected in the new ones: their estimate stands.
   new.since = before.unit == new.unit and before.since or version
+end
+
+-- Nothing to remember of a limit: its bucket is full and nothing was admitted in its gate's span.
+local function owes_nothing(limit)
+  local admitted = limit.recent
+  local slots = limit.width > 0 and pruned(limit.ring, floor(now / limit.width)) or {}
+  for k = 2, #slots, 2 do admitted = admitted + slots[k] end
+  return limit.level >= limit.capacity and admitted == 0
 end
 
 for _ = 1, scope_count do
@@ -200,7 +210,7 @@ for _ = 1, scope_count do
     local place, free = nil, nil
     for i, limit in ipairs(limits) do
       if limit.name == new.name then place = i end
-      if limit.active == 0 and limit.was_active == 0 and limit.level >= limit.capacity then free = free or i end
+      if limit.active == 0 and limit.was_active == 0 and owes_nothing(limit) then free = free or i end
     end
     if place then
       carry_over(limits[place], new)
@@ -221,7 +231,7 @@ for name, s in pairs(old) do
   if s and not kept_scopes[name] then
     advance(s, now)
     local limits, idle = opened(s), s.levels[2] == 0
-    for _, limit in ipairs(limits) do idle = idle and limit.level >= limit.capacity end
+    for _, limit in ipairs(limits) do idle = idle and owes_nothing(limit) end
     if idle then
       gone[#gone + 1] = name
     else

@@ -37,8 +37,9 @@ local function read_costs(list, at)
 end
 
 -- The time of this run in us: the given one (tests), else Redis's clock, read once. A step back of up to 1 s freezes
--- time at the project's last; a larger one is taken over, and no level gets credit for it.
+-- time at the project's last; a larger one is taken over, no level gets credit for it, and save() counts it.
 local SMALL_STEP = 1000000
+local clock_stepped = false
 local function time_now(given, last)
   local now = tonumber(given)
   if not now then
@@ -47,7 +48,7 @@ local function time_now(given, last)
   end
   if now >= last then return now end
   if last - now <= SMALL_STEP then return last end
-  redis.call('HINCRBY', levels_key, '#clock_steps', 1)
+  clock_stepped = true
   return now
 end
 
@@ -250,5 +251,6 @@ local function save(book, reply, due, due_before)
     fields[#fields + 1] = due
   end
   if #fields > 0 then redis.call('HSET', levels_key, unpack(fields)) end
+  if clock_stepped then redis.call('HINCRBY', levels_key, '#clock_steps', 1) end
   return reply
 end

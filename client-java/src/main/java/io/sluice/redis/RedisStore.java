@@ -205,7 +205,7 @@ public final class RedisStore implements Store {
         }
     }
 
-    private static void addLimit(List<String> arguments, RefillLimit limit) {
+    static void addLimit(List<String> arguments, RefillLimit limit) {
         // A gate is kept only where a call can be larger than the burst and still be admitted.
         boolean gated = limit.capacity() < limit.ceiling() * (double) limit.factor();
         long width = gated ? (limit.spanUs() + GATE_SLOTS - 1) / GATE_SLOTS : 0;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.sluice.redis;
+
+import org.jspecify.annotations.NullMarked;
