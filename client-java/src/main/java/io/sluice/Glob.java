@@ -1,7 +1,5 @@
 package io.sluice;
 
-import java.util.Locale;
-
 /**
  * A pattern for model ids: {@code *} is any text, {@code ?} one character, all else itself, in either case.
  *
@@ -23,12 +21,12 @@ record Glob(String pattern) {
     }
 
     boolean matches(String model) {
-        return matches(lower(pattern), lower(model), false);
+        return matches(pattern, model, false);
     }
 
     /** Whether every model that {@code other} matches is matched here too. */
     boolean covers(Glob other) {
-        return matches(lower(pattern), lower(other.pattern), true);
+        return matches(pattern, other.pattern, true);
     }
 
     /** How much of the pattern is fixed text: of two patterns that match, the more specific has more. */
@@ -62,11 +60,10 @@ record Glob(String pattern) {
     }
 
     private static boolean matchesOne(char wanted, char found, boolean foundIsPattern) {
-        return wanted == '?' ? !(foundIsPattern && found == '*') : wanted == found;
-    }
-
-    private static String lower(String text) {
-        return text.toLowerCase(Locale.ROOT);
+        if (wanted == '?') {
+            return !(foundIsPattern && found == '*');
+        }
+        return Character.toLowerCase(wanted) == Character.toLowerCase(found);
     }
 
     @Override

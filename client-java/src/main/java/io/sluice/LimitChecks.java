@@ -46,7 +46,8 @@ final class LimitChecks {
                     limit.at(),
                     "no call could ever pass: with a headroom of "
                             + Compiler.headroom(limit, policy).toPlainString() + " less than one call fits into "
-                            + Durations.text(Compiler.span(limit, policy)));
+                            + Durations.text(Compiler.span(limit, policy))
+                            + "; raise the amount, the headroom or the quantum");
             return true;
         }
         return false;

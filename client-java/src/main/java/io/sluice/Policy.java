@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class Policy {
+    /** What calls of unlisted teams, or of none, are counted under. */
+    static final String OTHER_TEAMS = "other";
+
     private final Spec spec;
     private final String json;
     private final List<Problem> warnings;
@@ -36,7 +39,7 @@ public final class Policy {
     }
 
     /**
-     * Reads a policy from a YAML or JSON file in UTF-8, at most {@link PolicyReader#MAX_BYTES} long.
+     * Reads a policy from a YAML or JSON file in UTF-8, at most 256 KiB long.
      *
      * @throws InvalidPolicyException if the file cannot be read or is not a valid policy, with everything that is wrong
      */
@@ -121,6 +124,11 @@ public final class Policy {
         return Compiler.scopesOf(spec, scopes, modelClass, model);
     }
 
+    /** The team part of a flow's name: teams the policy does not list share one, and so do calls of no team. */
+    String flowTeam(@Nullable String team) {
+        return team != null && spec.teams().containsKey(team) ? team : OTHER_TEAMS;
+    }
+
     /** The weight of a flow: its team's (1 where the policy does not list it) times its priority's. */
     int flowWeight(@Nullable String team, Priority priority) {
         int weight = spec.priorities().getOrDefault(priority, 1);
@@ -147,7 +155,7 @@ public final class Policy {
         }
     }
 
-    /** What the document says, with defaults filled in. Teams without a weight are not in {@code teams}. */
+    /** What the document says, with defaults filled in.  */
     record Spec(
             String project,
             Provider provider,

@@ -14,28 +14,32 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.dataformat.yaml.YAMLFactory;
 import tools.jackson.dataformat.yaml.YAMLParser;
 
 /**
- * Turns text into a tree whose values know their path and line. YAML and JSON alike: JSON is read as the YAML it is.
+ * Turns text, YAML or JSON, into a tree whose values know their path and line.
  *
- * <p>What a policy has no use for is reported, not understood: anchors, aliases, tags, a second document, duplicate
- * keys, deep nesting.
+ * <p>What a policy has no use for is reported, not understood: aliases and the anchors of lists and mappings, tags, a
+ * second document, duplicate keys, deep nesting.
  */
 final class PolicyReader {
     static final int MAX_BYTES = 256 * 1024;
     static final int MAX_DEPTH = 16;
     private static final int MAX_DIGITS = 40;
     private static final YAMLFactory YAML = new YAMLFactory();
+    private static final JsonFactory JSON = new JsonFactory();
 
-    private final YAMLParser parser;
+    private final JsonParser parser;
     private final Problems problems;
     private int depth;
 
-    private PolicyReader(YAMLParser parser, Problems problems) {
+    private PolicyReader(JsonParser parser, Problems problems) {
         this.parser = parser;
         this.problems = problems;
     }
@@ -66,11 +70,31 @@ final class PolicyReader {
             problems.add("", 0, tooLarge(), "");
             return null;
         }
-        try (YAMLParser parser = (YAMLParser) YAML.createParser(ObjectReadContext.empty(), text)) {
-            return new PolicyReader(parser, problems).document();
+        String plain = text.startsWith("\uFEFF") ? text.substring(1) : text;
+        JacksonException notJson = null;
+        if (plain.stripLeading().startsWith("{")) {
+            try {
+                return read(JSON, plain, problems);
+            } catch (JacksonException e) {
+                notJson = e;
+            }
+        }
+        try {
+            return read(YAML, plain, problems);
         } catch (JacksonException e) {
-            problems.add("", line(e), "is not valid YAML or JSON: " + message(e), "");
+            // Of two complaints the one from further down is about what is really wrong.
+            JacksonException cause = notJson != null && line(notJson) > line(e) ? notJson : e;
+            problems.add("", line(cause), "is not valid YAML or JSON: " + message(cause), "");
             return null;
+        }
+    }
+
+    private static Node.@Nullable Members read(TokenStreamFactory format, String text, Problems problems) {
+        Problems found = new Problems();
+        try (JsonParser parser = format.createParser(ObjectReadContext.empty(), text)) {
+            Node.Members document = new PolicyReader(parser, found).document();
+            problems.addAll(found);
+            return document;
         }
     }
 
@@ -92,7 +116,7 @@ final class PolicyReader {
 
     /** The value the parser stands on; {@code line} is where its key or the value itself begins. */
     private Node value(String path, int line) {
-        boolean odd = reportsAnchor(path, line);
+        boolean odd = reportOddity(path, line);
         JsonToken token = parser.currentToken();
         if (token == JsonToken.START_OBJECT || token == JsonToken.START_ARRAY) {
             if (depth == MAX_DEPTH) {
@@ -123,7 +147,7 @@ final class PolicyReader {
             String key = parser.currentName();
             int keyLine = line();
             String keyPath = path + "/" + pointer(key);
-            if (parser.isCurrentAlias()) {
+            if (isAlias()) {
                 problems.add(keyPath, keyLine, "aliases are not allowed here", "*" + Node.shorten(key));
             }
             parser.nextToken();
@@ -158,20 +182,26 @@ final class PolicyReader {
         }
     }
 
-    private boolean reportsAnchor(String path, int line) {
-        if (parser.isCurrentAlias()) {
+    private boolean reportOddity(String path, int line) {
+        if (isAlias()) {
             problems.add(path, line, "aliases are not allowed here", "*" + Node.shorten(parser.getString()));
             return true;
         }
-        if (parser.getObjectId() != null) {
-            problems.add(path, line, "anchors are not allowed here", "&" + Node.shorten(parser.getObjectId()));
+        Object anchor = parser.getObjectId();
+        if (anchor != null) {
+            problems.add(path, line, "anchors are not allowed here", "&" + Node.shorten(anchor.toString()));
             return true;
         }
-        if (parser.getTypeId() != null) {
-            problems.add(path, line, "tags are not allowed here", "!" + Node.shorten(parser.getTypeId()));
+        Object tag = parser.getTypeId();
+        if (tag != null) {
+            problems.add(path, line, "tags are not allowed here", Node.shorten(tag.toString()));
             return true;
         }
         return false;
+    }
+
+    private boolean isAlias() {
+        return parser instanceof YAMLParser yaml && yaml.isCurrentAlias();
     }
 
     private int line() {

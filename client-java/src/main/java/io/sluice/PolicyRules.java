@@ -155,7 +155,7 @@ final class PolicyRules {
             if (name == null) {
                 continue;
             }
-            if (name.equals("other") || name.equals("-")) {
+            if (name.equals(Policy.OTHER_TEAMS) || name.equals("-")) {
                 problems.add(section.at("name"), "is what calls of no team or an unlisted one are counted under");
             } else if (!names.add(name)) {
                 problems.add(section.at("name"), "is the name of an earlier team");

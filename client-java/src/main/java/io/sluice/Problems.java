@@ -24,6 +24,11 @@ final class Problems {
         }
     }
 
+    void addAll(Problems others) {
+        found.addAll(others.found);
+        left += others.left;
+    }
+
     int size() {
         return found.size() + left;
     }

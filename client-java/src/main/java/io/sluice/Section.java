@@ -189,7 +189,7 @@ final class Section {
         return globs;
     }
 
-    /** Ends the reading: what was not asked for is unknown, what is empty was not said. */
+    /** Ends the reading: reports every key that was not asked for. */
     void done() {
         for (Map.Entry<String, Node> member : node.values().entrySet()) {
             if (!asked.contains(member.getKey())) {

@@ -96,6 +96,9 @@ class PolicyTest {
         assertThat(policy.flowWeight("research", Priority.INTERACTIVE)).isEqualTo(40);
         assertThat(policy.flowWeight("ops", Priority.NORMAL)).isEqualTo(4);
         assertThat(policy.flowWeight("unlisted", Priority.BATCH)).isEqualTo(2);
+        assertThat(policy.flowTeam("research")).isEqualTo("research");
+        assertThat(policy.flowTeam("unlisted")).isEqualTo("other");
+        assertThat(policy.flowTeam(null)).isEqualTo("other");
     }
 
     @Test
@@ -124,18 +127,18 @@ class PolicyTest {
 
     @Test
     void writesOneSpelling() {
-        assertThat(Policy.parse(FULL).toJson()).isEqualTo(("""
-                        {"project":"acme-prod","provider":"anthropic","account":"api",
-                        "upstream":"https://api.anthropic.com","headroom":0.9,"burst":"5s","quantum":"1m","lease":"30s",
-                        "queue":{"max_waiters":10000,"max_wait":"10m"},"outage":"local-share","mode":"enforce",
-                        "classes":[{"name":"sonnet","models":["claude-sonnet-*"],
-                        "limits":{"concurrency":64,"itpm":{"amount":2000000,
-                        "weights_for":{"claude-sonnet-3*":{"cache_read":1}}},"otpm":400000,"rpm":4000,
-                        "tokens_5h":{"amount":1000000,"per":"5h","window":"refill","of":"tokens"}},
-                        "output_reserve":"learned","max_output":4096},{"name":"rest","models":["*"]}],
-                        "limits":{"concurrency":200},"teams":[{"name":"research","weight":2},{"name":"ops"}],
-                        "priorities":{"interactive":20,"batch":2},
-                        "prices":{"claude-sonnet-*":{"input":3,"cache_read":0.3,"cache_write":3.75,"output":15}}}""").replace("\n", ""));
+        assertThat(Policy.parse(FULL).toJson()).isEqualTo("""
+                {"project":"acme-prod","provider":"anthropic","account":"api",\
+                "upstream":"https://api.anthropic.com","headroom":0.9,"burst":"5s","quantum":"1m","lease":"30s",\
+                "queue":{"max_waiters":10000,"max_wait":"10m"},"outage":"local-share","mode":"enforce",\
+                "classes":[{"name":"sonnet","models":["claude-sonnet-*"],\
+                "limits":{"concurrency":64,"itpm":{"amount":2000000,\
+                "weights_for":{"claude-sonnet-3*":{"cache_read":1}}},"otpm":400000,"rpm":4000,\
+                "tokens_5h":{"amount":1000000,"per":"5h","window":"refill","of":"tokens"}},\
+                "output_reserve":"learned","max_output":4096},{"name":"rest","models":["*"]}],\
+                "limits":{"concurrency":200},"teams":[{"name":"research","weight":2},{"name":"ops"}],\
+                "priorities":{"interactive":20,"batch":2},\
+                "prices":{"claude-sonnet-*":{"input":3,"cache_read":0.3,"cache_write":3.75,"output":15}}}""");
     }
 
     @Test

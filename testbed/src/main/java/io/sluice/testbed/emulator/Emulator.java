@@ -27,7 +27,11 @@ import reactor.netty.resources.LoopResources;
  *   <li>{@code POST /_reset}: 204 and counters, stats and log are as new; 409 while calls are in flight
  * </ul>
  *
- * <p>A call's size may be stated in {@code x-emulate-*} headers instead of sent as text: see {@link Simulation}.
+ * <p>A call's size may be stated in headers instead of sent as text, in tokens: {@code x-emulate-input-tokens} (fresh;
+ * default: the text at 4 characters a token), {@code x-emulate-cache-read-tokens}, {@code x-emulate-cache-write-tokens}
+ * (default 0), {@code x-emulate-output-tokens} (what would be produced, capped by the request; default 100). Also
+ * {@code x-emulate-duration-ms} (acceptance to last token; default by output and pace) and {@code x-emulate-agent} (for
+ * the log).
  */
 public final class Emulator implements AutoCloseable {
     private final LoopResources loops;

@@ -9,6 +9,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 
 /** An HTTP client as any agent has one. */
@@ -21,6 +22,21 @@ final class Client {
 
     Client(Emulator emulator) {
         base = emulator.uri();
+    }
+
+    /** Runs {@code test} against a fresh emulator with these limits. */
+    static void with(String limits, Consumer<Client> test) {
+        try (Emulator emulator = Emulator.start(options(limits))) {
+            test.accept(new Client(emulator));
+        }
+    }
+
+    static EmulatorOptions options(String limits) {
+        return EmulatorOptions.of("anthropic", Limits.parse(limits));
+    }
+
+    static String header(HttpResponse<String> answer, String name) {
+        return answer.headers().firstValue(name).orElse("(no " + name + ")");
     }
 
     HttpResponse<String> post(String path, String body, String... headers) {

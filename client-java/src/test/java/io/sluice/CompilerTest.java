@@ -1,0 +1,261 @@
+package io.sluice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Tag("contract")
+class CompilerTest {
+    private static final Weights REQUESTS = new Weights(1, 1, 0, 0, 0, 0);
+    private static final Weights TOKENS = new Weights(1, 0, 1, 1, 1, 1);
+
+    /** The policy's own settings and one limit of the project; worked out by hand. Headroom 0.9, burst 5 s, quantum 60 s. */
+    @ParameterizedTest
+    @MethodSource
+    void compiles(String settings, String limit, RefillLimit expected) {
+        Policy policy = Policy.parse("project: p\nprovider: openai\n" + settings + "\nlimits: {" + limit + "}");
+
+        assertThat(policy.scopes()).singleElement().isEqualTo(new ScopeLimits("p", -1, List.of(expected)));
+    }
+
+    static Stream<Arguments> compiles() {
+        return Stream.of(
+                // 60 × 0.9 = 54 a minute; the burst is 5,000,000 ticks of it.
+                row(
+                        "",
+                        "rpm: 60",
+                        new RefillLimit("rpm", 54, 60_000_000, 1, 270_000_000, 54, 60_000_000, 60, 60, REQUESTS)),
+                // 55 × 0.9 = 49.5: ten times finer.
+                row(
+                        "",
+                        "rpm: 55",
+                        new RefillLimit("rpm", 495, 600_000_000, 1, 2_475_000_000L, 49, 60_000_000, 55, 55, REQUESTS)),
+                // 55 × 0.95 = 52.25: a hundred times.
+                row(
+                        "headroom: 0.95",
+                        "rpm: 55",
+                        new RefillLimit(
+                                "rpm", 5225, 6_000_000_000L, 1, 26_125_000_000L, 52, 60_000_000, 55, 55, REQUESTS)),
+                row(
+                        "",
+                        "tpm: 2000000",
+                        new RefillLimit(
+                                "tpm",
+                                1_800_000,
+                                60_000_000,
+                                1,
+                                9_000_000_000_000L,
+                                1_800_000,
+                                60_000_000,
+                                2_000_000,
+                                2_000_000,
+                                TOKENS)),
+                row("", "rpm: 0", new RefillLimit("rpm", 0, 60_000_000, 1, 0, 0, 60_000_000, 0, 1, REQUESTS)),
+                // A provider that enforces 6,000 a minute as 100 a second: 5,400 ÷ 60 = 90 at once.
+                row(
+                        "quantum: 1s",
+                        "rpm: 6000",
+                        new RefillLimit(
+                                "rpm", 5400, 60_000_000, 1, 27_000_000_000L, 90, 1_000_000, 100, 6000, REQUESTS)),
+                // The limit's own settings win.
+                row(
+                        "quantum: 1s",
+                        "rpm: {amount: 6000, headroom: 1, burst: 1s, quantum: 2s}",
+                        new RefillLimit(
+                                "rpm", 6000, 60_000_000, 1, 6_000_000_000L, 200, 2_000_000, 200, 6000, REQUESTS)),
+                // Short periods: the span is the period, a minute is six of them.
+                row(
+                        "burst: 1s",
+                        "x: {amount: 100, per: 10s, of: requests}",
+                        new RefillLimit("x", 90, 10_000_000, 1, 90_000_000, 90, 10_000_000, 100, 600, REQUESTS)),
+                // A bucket holds at most its period.
+                row(
+                        "",
+                        "x: {amount: 10, per: 1s, of: requests}",
+                        new RefillLimit("x", 9, 1_000_000, 1, 9_000_000, 9, 1_000_000, 10, 600, REQUESTS)),
+                // An hour still has headroom and ticks of 1 µs; the policy's quantum is for minutes only.
+                row(
+                        "quantum: 1s",
+                        "x: {amount: 3600, per: hour, of: requests}",
+                        new RefillLimit(
+                                "x",
+                                3240,
+                                3_600_000_000L,
+                                1,
+                                16_200_000_000L,
+                                3240,
+                                3_600_000_000L,
+                                3600,
+                                60,
+                                REQUESTS)),
+                // Longer ones are used in full: 1,000,000 in 18,000,000 ticks of 1 ms; 3,333 a minute.
+                row(
+                        "",
+                        "x: {amount: 1000000, per: 5h, window: refill, of: tokens}",
+                        new RefillLimit(
+                                "x",
+                                1_000_000,
+                                18_000_000,
+                                1_000,
+                                5_000_000_000L,
+                                1_000_000,
+                                18_000_000_000L,
+                                1_000_000,
+                                3333,
+                                TOKENS)),
+                row(
+                        "",
+                        "rpd: {amount: 200, window: refill}",
+                        new RefillLimit(
+                                "rpd", 200, 86_400_000, 1_000, 1_000_000, 200, 86_400_000_000L, 200, 1, REQUESTS)),
+                // Above a day in seconds; a burst below one tick is one tick.
+                row(
+                        "burst: 500ms",
+                        "x: {amount: 700, per: 7d, window: refill, of: requests}",
+                        new RefillLimit("x", 700, 604_800, 1_000_000, 700, 700, 604_800_000_000L, 700, 1, REQUESTS)),
+                // Weights with two decimals: everything in hundredths.
+                row(
+                        "",
+                        "x: {amount: 60000, per: minute, weights: {input: 1, cache_read: 0.25, output: 4}}",
+                        new RefillLimit(
+                                "x",
+                                5_400_000,
+                                60_000_000,
+                                1,
+                                27_000_000_000_000L,
+                                5_400_000,
+                                60_000_000,
+                                6_000_000,
+                                6_000_000,
+                                new Weights(100, 0, 100, 25, 0, 400))),
+                // The decimals of weights_for count too.
+                row(
+                        "",
+                        "tpm: {amount: 100, weights_for: {m: {output: 1.5}}}",
+                        new RefillLimit(
+                                "tpm",
+                                900,
+                                60_000_000,
+                                1,
+                                4_500_000_000L,
+                                900,
+                                60_000_000,
+                                1000,
+                                1000,
+                                new Weights(10, 0, 10, 10, 10, 10))),
+                // 150,119,982 × 60,000,000 is just below 2^53.
+                row(
+                        "",
+                        "tpm: 166799980",
+                        new RefillLimit(
+                                "tpm",
+                                150_119_982,
+                                60_000_000,
+                                1,
+                                750_599_910_000_000L,
+                                150_119_982,
+                                60_000_000,
+                                166_799_980,
+                                166_799_980,
+                                TOKENS)),
+                // 150,119,991 × 60,000,000 is just above: both are divided by 3.
+                row(
+                        "",
+                        "tpm: 166799990",
+                        new RefillLimit(
+                                "tpm",
+                                50_039_997,
+                                20_000_000,
+                                1,
+                                250_199_985_000_000L,
+                                150_119_991,
+                                60_000_000,
+                                166_799_990,
+                                166_799_990,
+                                TOKENS)),
+                // 900,000,000 in 60,000,000 ticks is 15 a tick.
+                row(
+                        "",
+                        "tpm: 1000000000",
+                        new RefillLimit(
+                                "tpm",
+                                15,
+                                1,
+                                1,
+                                75_000_000,
+                                900_000_000,
+                                60_000_000,
+                                1_000_000_000,
+                                1_000_000_000,
+                                TOKENS)));
+    }
+
+    private static Arguments row(String settings, String limit, RefillLimit expected) {
+        return Arguments.of(settings, limit, expected);
+    }
+
+    @Test
+    void compilesEachScope() {
+        Policy policy = Policy.parse("""
+                project: p
+                limits: {concurrency: 0, rpm: 60}
+                classes:
+                  - {name: a, models: [a], limits: {concurrency: 7}}
+                  - {name: b, models: [b], limits: {tpm: 600, rpm: 60}}
+                """);
+
+        assertThat(policy.scopes()).extracting(ScopeLimits::scope).containsExactly("p", "c:a", "c:b");
+        assertThat(policy.scopes()).extracting(ScopeLimits::slots).containsExactly(0L, 7L, ScopeLimits.UNLIMITED);
+        assertThat(policy.scopes().get(2).refills())
+                .extracting(RefillLimit::name)
+                .containsExactly("rpm", "tpm");
+        ModelClass b = Objects.requireNonNull(policy.classOf("b"));
+        assertThat(policy.scopesOf(b, "b"))
+                .containsExactly(policy.scopes().get(0), policy.scopes().get(2));
+    }
+
+    /** Whatever is accepted refills exactly amount × headroom in a period and stays below 2^53. */
+    @Test
+    void refillsExactly() {
+        long seed = new Random().nextLong();
+        Random random = new Random(seed);
+        int accepted = 0;
+        for (int i = 0; i < 2_000; i++) {
+            BigDecimal amount = BigDecimal.valueOf(random.nextInt(1, 1 << random.nextInt(1, 31)), random.nextInt(3));
+            BigDecimal headroom = BigDecimal.valueOf(random.nextInt(100, 10_001), 4);
+            int seconds = random.nextInt(1, 3_601);
+            int burstMs = random.nextInt(1, 60_000);
+            String text = "project: p\nburst: " + burstMs + "ms\nheadroom: " + headroom + "\nlimits: {x: {amount: "
+                    + amount + ", per: " + seconds + "s, weights: {output: 0.25}}}";
+            RefillLimit limit;
+            try {
+                limit = Policy.parse(text).scopes().get(0).refills().get(0);
+            } catch (InvalidPolicyException e) {
+                continue;
+            }
+            accepted++;
+            BigInteger ticks = BigInteger.valueOf(seconds * 1_000_000L);
+            BigInteger full = BigInteger.valueOf(limit.rate()).multiply(ticks);
+            BigDecimal units = amount.multiply(headroom).movePointRight(2);
+            assertThat(new BigDecimal(full))
+                    .as("seed %d: %s", seed, text)
+                    .isEqualByComparingTo(units.multiply(BigDecimal.valueOf(limit.factor())))
+                    .isLessThanOrEqualTo(BigDecimal.valueOf(Weights.MAX_EXACT));
+            assertThat(limit.capacity())
+                    .as("seed %d: %s", seed, text)
+                    .isEqualTo(limit.rate() * Math.min(burstMs * 1_000L, seconds * 1_000_000L));
+            assertThat(limit.factor()).isLessThanOrEqualTo(Weights.MAX_EXACT);
+        }
+        assertThat(accepted).as("seed %d", seed).isGreaterThan(500);
+    }
+}

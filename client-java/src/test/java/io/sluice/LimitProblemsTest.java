@@ -1,0 +1,303 @@
+package io.sluice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.sluice.InvalidPolicyException.Problem;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Tag("contract")
+class LimitProblemsTest {
+
+    /** Every row: the document, then the only problem it has: path, line, part of the message, value. */
+    @ParameterizedTest
+    @MethodSource({"limits", "windows", "together", "notYet"})
+    void reportsExactly(String text, String path, int line, String message, String value) {
+        List<Problem> problems = problems(text);
+
+        assertThat(problems).hasSize(1);
+        Problem problem = problems.get(0);
+        assertThat(problem.path()).isEqualTo(path);
+        assertThat(problem.line()).isEqualTo(line);
+        assertThat(problem.message()).contains(message);
+        assertThat(problem.value()).isEqualTo(value);
+    }
+
+    static Stream<Arguments> limits() {
+        return Stream.of(
+                row("project: p\nlimits: [rpm]", "/limits", 2, "must be a mapping", "[…]"),
+                limit("rpm: -1", "/rpm", "from 0 to", "-1"),
+                limit("rpm: '60'", "/rpm", "without quotes", "60"),
+                limit("rpm: true", "/rpm", "must be a number", "true"),
+                limit("rpm: 0.0000001", "/rpm", "at most 6 decimals", "0.0000001"),
+                limit("rpm: {}", "/rpm/amount", "must be there", ""),
+                limit("rpm: {amount: 1, headroom: 1, bursts: 1s}", "/rpm/bursts", "did you mean burst?", "1s"),
+                limit("concurrency: 1.5", "/concurrency", "whole number", "1.5"),
+                limit(
+                        "concurrency: {amount: 1, per: minute}",
+                        "/concurrency/per",
+                        "does not go with concurrency",
+                        "minute"),
+                limit("rmp: 60", "/rmp", "did you mean rpm?", "rmp"),
+                limit("images: 60", "/images", "one of your own needs per, and weights or of", "images"),
+                limit("'a b': 60", "/a b", "name must be", "60"),
+                limit("x: {amount: 60, of: requests}", "/x/per", "must be there", ""),
+                limit("x: {amount: 60, per: week, of: requests}", "/x/per", "minute, hour, day, month", "week"),
+                limit("x: {amount: 60, per: 999ms, of: requests}", "/x/per", "from 1s", "999ms"),
+                limit("x: {amount: 60, per: hour, of: images}", "/x/of", "requests, tokens, usd", "images"),
+                limit(
+                        "x: {amount: 60, per: hour, of: tokens, weights: {input: 1}}",
+                        "/x/of",
+                        "give one of them",
+                        "tokens"),
+                limit("rpm: {amount: 60, per: hour}", "/rpm/per", "rpm is per minute", "hour"),
+                limit("rpm: {amount: 60, of: tokens}", "/rpm/of", "what rpm counts is known", "tokens"),
+                limit("x: {amount: 60, per: hour, weights: {input: 0}}", "/x/weights", "above 0", "{…}"),
+                limit("x: {amount: 60, per: hour, weights: {input: -1}}", "/x/weights/input", "from 0 to", "-1"),
+                limit(
+                        "itpm: {amount: 60, weights: {cache_read: 0.00001}}",
+                        "/itpm/weights/cache_read",
+                        "at most 4 decimals",
+                        "0.00001"),
+                limit("itpm: {amount: 60, weights: {cached: 1}}", "/itpm/weights/cached", "unknown key", "1"),
+                limit(
+                        "itpm: {amount: 60, weights_for: {'m{': {input: 1}}}",
+                        "/itpm/weights_for/m{",
+                        "model pattern",
+                        "{…}"),
+                // the class's limits have the same rules
+                row(
+                        "project: p\nclasses:\n  - name: a\n    models: [m]\n    limits:\n      rpm: 60\n      tpm: -1\n",
+                        "/classes/0/limits/tpm",
+                        7,
+                        "from 0 to",
+                        "-1"));
+    }
+
+    static Stream<Arguments> windows() {
+        return Stream.of(
+                limit("rpm: {amount: 60, zone: UTC}", "/rpm/zone", "window: calendar only", "UTC"),
+                limit("rpm: {amount: 60, window: fixed}", "/rpm/window", "refill, calendar, rolling", "fixed"),
+                limit("rpm: {amount: 60, burst: 61s}", "/rpm/burst", "at most the limit's period", "61s"),
+                limit("rpm: {amount: 60, quantum: 2m}", "/rpm/quantum", "at most the limit's period", "2m"),
+                limit(
+                        "x: {amount: 60, per: 2h, window: refill, of: requests, headroom: 1}",
+                        "/x/headroom",
+                        "periods up to 1h only",
+                        "1"),
+                limit(
+                        "x: {amount: 60, per: 90000001ms, window: refill, of: requests}",
+                        "/x/per",
+                        "whole seconds above a day",
+                        "90000001ms"),
+                limit(
+                        "x: {amount: 60, per: month, window: refill, of: requests}",
+                        "/x/window",
+                        "no fixed length",
+                        "refill"),
+                // 2^53 - 1 over 60,000,000 ticks × 0.9: whole amounts up to 16,679,998 are always exact.
+                limit("tpm: 1000000001", "/tpm", "every whole amount up to 16679998 can", "1000000001"),
+                // 1 × 0.9: the bucket would never hold one call.
+                limit("rpm: 1", "/rpm", "no call could ever pass", "1"),
+                limit("rpm: {amount: 60, quantum: 1s}", "/rpm", "less than one call fits into 1s", "{…}"));
+    }
+
+    static Stream<Arguments> together() {
+        return Stream.of(
+                row(
+                        "project: p\nclasses:\n  - {name: a, models: [m]}\n  - {name: a, models: [n]}\n",
+                        "/classes/1/name",
+                        4,
+                        "name of an earlier class",
+                        "a"),
+                row(
+                        "project: p\nteams:\n  - {name: a}\n  - {name: a}\n",
+                        "/teams/1/name",
+                        4,
+                        "name of an earlier team",
+                        "a"),
+                row(
+                        "project: p\nclasses: [" + entries(201, "{name: c%d, models: [m%d]}") + "]",
+                        "/classes",
+                        2,
+                        "at most 200 entries, has 201",
+                        "[…]"),
+                row(
+                        "project: p\nteams: [" + entries(201, "{name: t%d}") + "]",
+                        "/teams",
+                        2,
+                        "at most 200 entries, has 201",
+                        "[…]"),
+                row(
+                        "project: p\nlimits: {" + entries(33, "x%d: {amount: 9, per: hour, of: tokens}") + "}",
+                        "/limits",
+                        2,
+                        "at most 32 limits",
+                        "{…}"));
+    }
+
+    /** Valid by the grammar, refused because nothing would enforce it. */
+    static Stream<Arguments> notYet() {
+        String classes = "project: p\nclasses:\n  - name: a\n    models: [m]\n";
+        return Stream.of(
+                row(
+                        "project: p\nmode: shadow\n",
+                        "/mode",
+                        2,
+                        "mode: shadow is not enforced by this version yet",
+                        "shadow"),
+                row(
+                        classes + "workspaces: [{name: w, classes: [{name: a, limits: {rpm: 60}}]}]\n",
+                        "/workspaces",
+                        5,
+                        "workspaces is not enforced",
+                        "[…]"),
+                row(
+                        "project: p\neach: [{by: agent, limits: {rpm: 60}, max: 10}]\n",
+                        "/each",
+                        2,
+                        "each is not enforced",
+                        "[…]"),
+                row(
+                        "project: p\nramp: {from: 0.1, double_every: 60s, agents_per_minute: 10}\n",
+                        "/ramp",
+                        2,
+                        "ramp is not enforced",
+                        "{…}"),
+                row(
+                        "project: p\nteams:\n  - name: t\n    limits: {rpm: 60}\n",
+                        "/teams/0/limits",
+                        4,
+                        "limits is not enforced",
+                        "{…}"),
+                row(
+                        classes + "teams: [{name: t, classes: [{name: a, limits: {rpm: 60}}]}]\n",
+                        "/teams/0/classes",
+                        5,
+                        "classes is not enforced",
+                        "[…]"),
+                row(
+                        classes + "    when: {service_tier: standard, context_over: 200000}\n",
+                        "/classes/0/when",
+                        5,
+                        "when is not enforced",
+                        "{…}"),
+                limit("rpd: 60", "/rpd", "a calendar window is not enforced", "60"),
+                limit("tpd: {amount: 60, zone: UTC}", "/tpd", "a calendar window is not enforced", "{…}"),
+                limit("x: {amount: 60, per: 5h, of: tokens}", "/x", "a rolling window is not enforced", "{…}"),
+                limit("rpm: {amount: 60, window: rolling}", "/rpm", "a rolling window is not enforced", "{…}"),
+                limit("usd: {amount: 5, per: hour}", "/usd", "a limit in usd is not enforced", "{…}"),
+                limit("agents: 5", "/agents", "a limit on agents is not enforced", "5"),
+                limit("rpm: {adopt: true}", "/rpm", "adopt is not enforced", "{…}"),
+                limit("rpm: {adaptive: {start: 10, max: 100}}", "/rpm", "adaptive is not enforced", "{…}"));
+    }
+
+    /** Every key of the grammar once: all of it is understood, and what is not enforced is all that is wrong. */
+    @Test
+    void understandsTheWholeGrammar() {
+        List<Problem> problems = problems("""
+                project: acme-prod
+                provider: anthropic
+                account: subscription
+                upstream: https://api.anthropic.com
+                headroom: 0.9
+                burst: 5s
+                quantum: 60s
+                lease: 30s
+                queue: {max_waiters: 10000, max_wait: 10m}
+                outage: local-share
+                mode: shadow
+                classes:
+                  - name: sonnet
+                    models: ["claude-sonnet-*"]
+                    when: {service_tier: standard, speed: fast, endpoint: messages, context_over: 200000}
+                    limits: {rpm: 4000, itpm: 2000000, otpm: 400000, concurrency: 64}
+                    output_reserve: learned
+                    max_output: 8192
+                limits: {concurrency: 200, usd: {amount: 500, per: month, zone: UTC}}
+                workspaces:
+                  - name: prod
+                    classes: [{name: sonnet, limits: {itpm: 1000000}}]
+                    limits: {concurrency: 100}
+                teams:
+                  - {name: research, weight: 2, limits: {concurrency: 20}, classes: [{name: sonnet, limits: {rpm: 500}}]}
+                each: [{by: agent, limits: {rpm: 120, concurrency: 4}, max: 10000}]
+                priorities: {interactive: 16, normal: 4, batch: 1}
+                ramp: {from: 0.1, double_every: 60s, agents_per_minute: 10}
+                prices: {"claude-sonnet-*": {input: 3, cache_read: 0.3, cache_write: 3.75, output: 15}}
+                """);
+
+        assertThat(problems)
+                .allSatisfy(problem -> assertThat(problem.message()).endsWith("is not enforced by this version yet"));
+        assertThat(problems)
+                .extracting(Problem::path)
+                .containsExactly(
+                        "/mode",
+                        "/classes/0/when",
+                        "/limits/usd",
+                        "/limits/usd",
+                        "/workspaces",
+                        "/teams/0/limits",
+                        "/teams/0/classes",
+                        "/each",
+                        "/ramp");
+    }
+
+    @Test
+    void refusesMoneyWithoutAPrice() {
+        List<Problem> problems = problems("""
+                project: p
+                classes:
+                  - {name: a, models: ["m-*", "n"]}
+                limits: {usd: {amount: 5, per: hour}}
+                prices: {"n*": {input: 1, output: 2}}
+                """);
+
+        assertThat(problems).anySatisfy(problem -> {
+            assertThat(problem.path()).isEqualTo("/limits/usd");
+            assertThat(problem.line()).isEqualTo(4);
+            assertThat(problem.message()).isEqualTo("needs a price for m-* of class a");
+        });
+        assertThat(problems).noneMatch(problem -> problem.message().contains("price for n "));
+    }
+
+    @Test
+    void refusesWhatANotYetEnforcedPartGetsWrong() {
+        assertThat(
+                        problems(
+                                "project: p\nteams: [{name: t, classes: [{name: sonet}]}]\nclasses: [{name: sonnet, models: [m]}]"))
+                .anyMatch(problem -> problem.path().equals("/teams/0/classes/0/name")
+                        && problem.message().contains("did you mean sonnet?"));
+        assertThat(problems("project: p\neach: [{by: host, limits: {rpm: 60}}]"))
+                .anyMatch(problem -> problem.path().equals("/each/0/by"));
+    }
+
+    private static List<Problem> problems(String text) {
+        return Objects.requireNonNull(catchThrowableOfType(InvalidPolicyException.class, () -> Policy.parse(text)))
+                .problems();
+    }
+
+    private static Arguments row(String text, String path, int line, String message, String value) {
+        return Arguments.of(text, path, line, message, value);
+    }
+
+    /** A limit of the project, on line 2, and a path below {@code /limits}. */
+    private static Arguments limit(String limit, String path, String message, String value) {
+        return row("project: p\nlimits: {" + limit + "}", "/limits" + path, 2, message, value);
+    }
+
+    private static String entries(int count, String format) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> format.replace("%d", String.valueOf(i)))
+                .collect(Collectors.joining(", "));
+    }
+}
