@@ -15,9 +15,11 @@ import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.RedisServers;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -77,7 +79,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--compare",
             paramLabel = "S",
             defaultValue = "none",
-            description = "the second run: none, per-process or bucket4j; default ${DEFAULT-VALUE}")
+            description = "second run: none, per-process, bucket4j; default ${DEFAULT-VALUE}")
     private Strategy compare;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "default ${DEFAULT-VALUE}")
@@ -88,6 +90,7 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        FleetOptions options = options();
         List<FleetReport> reports = new ArrayList<>();
         say("starting Redis and an emulated provider (" + LIMITS + ")");
         try (RedisServer redis = RedisServers.start()) {
@@ -96,11 +99,9 @@ final class DemoCommand implements Callable<Integer> {
                 // One emulator a run: nothing of the first run is left in its buckets.
                 try (Emulator emulator = Emulator.start(
                         EmulatorOptions.of("anthropic", LIMITS).counting(Counting.BUCKET, PROVIDER_BURST))) {
-                    reports.add(Fleet.run(options(redis, emulator, strategy), this::say));
+                    reports.add(Fleet.run(options.with(strategy, redis.uri(), emulator.uri()), this::say));
                 }
             }
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         return verdict(reports);
     }
@@ -109,9 +110,22 @@ final class DemoCommand implements Callable<Integer> {
         return compare == Strategy.SLUICE ? List.of(Strategy.SLUICE) : List.of(Strategy.SLUICE, compare);
     }
 
-    private FleetOptions options(RedisServer redis, Emulator emulator, Strategy strategy) {
-        return new FleetOptions(
-                redis.uri(), policy(), emulator.uri(), processes, agents, length, strategy, Profile.DEFAULT, seed);
+    /** Checks what was asked for before anything starts; where Redis and provider are is not known yet. */
+    private FleetOptions options() {
+        try {
+            return new FleetOptions(
+                    null,
+                    policy(),
+                    URI.create("http://127.0.0.1"),
+                    processes,
+                    agents,
+                    length,
+                    Strategy.NONE,
+                    Profile.DEFAULT,
+                    seed);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
     }
 
     private static Policy policy() {
@@ -129,7 +143,7 @@ final class DemoCommand implements Callable<Integer> {
         FleetReport ours = reports.get(0);
         boolean good = ours.rejected() == 0 && ours.usedPercent() >= LEAST_USED_PERCENT;
         String verdict = String.format(
-                java.util.Locale.ROOT,
+                Locale.ROOT,
                 "%s: with Sluice the provider rejected %d of %d requests, and %.1f %% of the allowed budget was used (at"
                         + " least %.0f %% wanted)",
                 good ? "PASSED" : "FAILED",

@@ -88,7 +88,7 @@ class MainTest {
     void theHelpTellsDefaults() {
         run("demo --help");
 
-        assertThat(out.toString()).contains("default 30").contains("default 4").contains("default none");
+        assertThat(out.toString()).contains("default 30", "default 4", "default none");
     }
 
     private int run(String typed) {

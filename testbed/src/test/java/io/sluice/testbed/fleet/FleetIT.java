@@ -1,5 +1,6 @@
 package io.sluice.testbed.fleet;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -121,7 +122,7 @@ class FleetIT {
                     1,
                     1_000);
             Process process = new ProcessBuilder(Child.command()).start();
-            process.getOutputStream().write((Json.MAPPER.writeValueAsString(config) + "\ngo\n").getBytes("UTF-8"));
+            process.getOutputStream().write((Json.MAPPER.writeValueAsString(config) + "\ngo\n").getBytes(UTF_8));
             process.getOutputStream().flush();
             assertThat(process.inputReader().readLine()).contains("ready");
             assertThat(process.inputReader().readLine()).contains("\"event\":\"call\"");

@@ -15,7 +15,7 @@ class PolicyNumbersTest {
                 headroom: 0.8
                 burst: 10s
                 classes:
-                  - {name: haiku, models: ["claude-haiku-*"], limits: {rpm: 1}}
+                  - {name: haiku, models: ["claude-haiku-*"], limits: {rpm: 60}}
                   - {name: sonnet, models: ["claude-SONNET-*"], limits: {rpm: 600, itpm: {amount: 30000}}}
                 limits: {concurrency: 9, rpm: 300}
                 """);
