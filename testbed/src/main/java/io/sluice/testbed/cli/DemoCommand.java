@@ -55,6 +55,13 @@ final class DemoCommand implements Callable<Integer> {
 
     private static final double LEAST_USED_PERCENT = 90;
 
+    private static final String NOTE = """
+
+            Allowed is the policy's burst and nine tenths of the limit. More than 100 % was taken from the reserve, until the
+            provider refused: work it rejected was sent in vain, work given up is lost.
+
+            """;
+
     @Spec
     private CommandSpec spec;
 
@@ -160,7 +167,7 @@ final class DemoCommand implements Callable<Integer> {
                                         reports.stream()
                                                 .map(FleetReport::toJson)
                                                 .toList()) + "]}"
-                        : "\n" + FleetTable.of(reports) + "\n" + verdict);
+                        : "\n" + FleetTable.of(reports) + NOTE + verdict);
         out.flush();
         return good ? ExitCode.GOOD : ExitCode.VERDICT_FAILED;
     }
