@@ -166,15 +166,22 @@ final class ProjectClient implements Project {
                     view.leaseUs(),
                     Memo.of(resolved.estimate()),
                     resolved.costs());
+            if (!waiter.beginAsking()) {
+                return;
+            }
             long sent = System.nanoTime();
             client.store.acquire(ask).whenComplete((answer, e) -> {
                 client.meters.script("acquire", Duration.ofNanos(System.nanoTime() - sent));
+                boolean news = waiter.endAsking();
                 try {
                     if (e != null) {
                         unanswered(waiter, view, Blocking.cause(e));
                     } else {
                         waiter.unanswered = 0;
                         answered(waiter, resolved, answer);
+                    }
+                    if (news) {
+                        askAgain(waiter);
                     }
                 } catch (RuntimeException failure) {
                     fail(waiter, failure);
@@ -294,7 +301,7 @@ final class ProjectClient implements Project {
     /** Nobody knows whether the script ran. The same id is safe to ask again; who gives up undoes what may be. */
     private void unanswered(Waiter waiter, PolicyView view, Throwable e) {
         boolean unknown = e instanceof OutageException outage && outage.reason().equals("timeout");
-        if (unknown && ++waiter.unanswered < TRIES && System.nanoTime() - waiter.deadlineNs < 0) {
+        if (unknown && !waiter.isDone() && ++waiter.unanswered < TRIES && System.nanoTime() - waiter.deadlineNs < 0) {
             ask(waiter, view);
             return;
         }

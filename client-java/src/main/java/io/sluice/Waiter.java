@@ -44,6 +44,23 @@ final class Waiter {
         this.once = once;
     }
 
+    private boolean asking;
+    private boolean again;
+
+    /** Whether to send the question now: one at a time. Another one asked for meanwhile is sent after the answer. */
+    synchronized boolean beginAsking() {
+        again = asking;
+        boolean mayAsk = !asking;
+        asking = true;
+        return mayAsk;
+    }
+
+    /** @return whether somebody wanted to ask meanwhile: the answer may rest on an older state */
+    synchronized boolean endAsking() {
+        asking = false;
+        return again;
+    }
+
     Duration waited(long nowNs) {
         return Duration.ofNanos(Math.max(0, nowNs - startedNs));
     }
