@@ -1,6 +1,7 @@
 package io.sluice.testbed.cli;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -130,7 +131,7 @@ final class Doctor {
             RedisCommands<String, String> redis = connection.sync();
             String info = redis.info();
             return List.of(version(info), eviction(info), latency(redis));
-        } catch (io.lettuce.core.RedisException e) {
+        } catch (RedisException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             return List.of(new Check("redis", State.BAD, "does not answer: " + cause.getMessage()));
         } finally {

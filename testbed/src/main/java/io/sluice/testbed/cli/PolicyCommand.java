@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.json.JsonMapper;
@@ -157,7 +158,7 @@ final class PolicyCommand implements Runnable {
                                                 .toString()
                                         : document.toPrettyString());
             } catch (IllegalArgumentException e) {
-                throw new picocli.CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
+                throw new ParameterException(spec.commandLine(), e.getMessage(), e);
             }
             return ExitCode.GOOD;
         }

@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,7 @@ final class Bucket4jAdmission implements Admission {
     private Bucket4jAdmission(
             PolicyNumbers numbers,
             double share,
-            java.util.function.BiFunction<String, BucketConfiguration, Bucket> bucket,
+            BiFunction<String, BucketConfiguration, Bucket> bucket,
             @Nullable Semaphore slots,
             Runnable close) {
         this.numbers = numbers;

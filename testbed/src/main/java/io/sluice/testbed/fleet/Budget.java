@@ -3,6 +3,7 @@ package io.sluice.testbed.fleet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,7 +74,7 @@ final class Budget {
         };
     }
 
-    private static java.util.stream.Stream<LogEntry> acceptedWithin(List<LogEntry> log, Interval interval) {
+    private static Stream<LogEntry> acceptedWithin(List<LogEntry> log, Interval interval) {
         return log.stream().filter(e -> e.is("accepted") && interval.contains(e.tMs()));
     }
 

@@ -37,8 +37,17 @@ final class Child implements AutoCloseable {
         reader.start();
     }
 
-    /** Starts a JVM like this one: same binary, same class path, a small heap. */
     static Child start(AgentConfig config, Consumer<FleetEvent.Call> calls) throws IOException {
+        Process process = new ProcessBuilder(command())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        Child child = new Child("p" + config.process(), process, calls);
+        child.say(Json.MAPPER.writeValueAsString(config));
+        return child;
+    }
+
+    /** A JVM like this one: same binary, same class path, a small heap. */
+    static List<String> command() {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx96m",
@@ -50,12 +59,7 @@ final class Child implements AutoCloseable {
             command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow"));
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), AgentProcess.class.getName()));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        Child child = new Child("p" + config.process(), process, calls);
-        child.say(Json.MAPPER.writeValueAsString(config));
-        return child;
+        return command;
     }
 
     /** Waits until it can start. */

@@ -3,9 +3,9 @@ package io.sluice.testbed.fleet;
 import io.sluice.Sluice;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -51,7 +51,8 @@ public final class Fleet {
         if (options.strategy() == Strategy.SLUICE) {
             install();
         }
-        List<Child> children = new ArrayList<>();
+        // Read by the hook below while it grows.
+        List<Child> children = new CopyOnWriteArrayList<>();
         Thread onExit = new Thread(() -> children.forEach(Child::close));
         Runtime.getRuntime().addShutdownHook(onExit);
         try {

@@ -34,15 +34,15 @@ public record FleetOptions(
         check(
                 length.compareTo(Duration.ofSeconds(1)) >= 0 && length.compareTo(Duration.ofHours(1)) <= 0,
                 "seconds must be 1 to 3600, got " + length.toSeconds());
-        check(redis != null || !strategy.needsRedis(), "strategy " + strategy.label() + " needs --redis");
         check(
                 "http".equals(target.getScheme()) || "https".equals(target.getScheme()),
                 "target must be an http or https URL, got " + target);
+        check(redis != null || !strategy.needsRedis(), "strategy " + strategy.label() + " needs --redis");
     }
 
-    /** The same run with another strategy. */
-    public FleetOptions with(Strategy other) {
-        return new FleetOptions(redis, policy, target, processes, agents, length, other, profile, seed);
+    /** The same run with another strategy, Redis and target. */
+    public FleetOptions with(Strategy other, String redisUri, URI provider) {
+        return new FleetOptions(redisUri, policy, provider, processes, agents, length, other, profile, seed);
     }
 
     private static void check(boolean good, String message) {

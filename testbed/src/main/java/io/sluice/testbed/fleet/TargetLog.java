@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,9 +54,17 @@ final class TargetLog {
     private String get(String path) throws IOException, InterruptedException {
         HttpRequest request =
                 HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT).build();
-        var response = http.send(request, BodyHandlers.ofString());
+        HttpResponse<String> response;
+        try {
+            response = http.send(request, BodyHandlers.ofString());
+        } catch (IOException e) {
+            // The HTTP client's own often carry no message.
+            throw new IOException(
+                    "no answer from " + base + path + ": " + e.getClass().getSimpleName(), e);
+        }
         if (response.statusCode() != 200) {
-            throw new IOException("HTTP " + response.statusCode() + " from " + base + path);
+            throw new IOException("HTTP " + response.statusCode() + " from " + base + path
+                    + ": a fleet is judged by its target's log, such as ./sluice emulator keeps");
         }
         return response.body();
     }

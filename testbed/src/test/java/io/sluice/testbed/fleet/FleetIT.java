@@ -1,0 +1,151 @@
+package io.sluice.testbed.fleet;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.Policy;
+import io.sluice.testbed.emulator.Counting;
+import io.sluice.testbed.emulator.Emulator;
+import io.sluice.testbed.emulator.EmulatorOptions;
+import io.sluice.testbed.emulator.Limits;
+import io.sluice.testbed.redis.RedisServer;
+import io.sluice.testbed.redis.RedisServers;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+
+/** Real processes against a real emulator: what the report says must be what the emulator logged. */
+@Tag("smoke")
+@Timeout(60)
+class FleetIT {
+    private static final Limits LIMITS = new Limits(600L, 1_200_000L, 300_000L, 4L);
+    private static final Policy POLICY = Policy.parse("""
+            project: fleet-it
+            provider: anthropic
+            classes:
+              - {name: sonnet, models: ["claude-sonnet-*"], limits: {rpm: 600, itpm: 1200000, otpm: 300000, concurrency: 4}}
+            """);
+
+    private final List<String> progress = new ArrayList<>();
+
+    @Test
+    void withoutALimiterTheTableAndTheLogAgree() throws Exception {
+        try (Emulator emulator = emulator()) {
+            FleetReport report = Fleet.run(options(Strategy.NONE, emulator, null), progress::add);
+
+            JsonNode stats = new TargetLog(emulator.uri()).stats();
+            assertThat(report.rejected()).isPositive();
+            assertThat(report.accepted()).isEqualTo(stats.path("accepted").asLong());
+            assertThat(report.completed()).isEqualTo(stats.path("finished").asLong());
+            stats.path("rejected")
+                    .properties()
+                    .forEach(kind -> assertThat(report.rejections().getOrDefault(kind.getKey(), 0L))
+                            .isEqualTo(kind.getValue().asLong()));
+            assertThat(stats.path("in_flight").asInt()).isZero();
+            assertThat(report.tried()).isEqualTo(report.completed() + report.givenUp() + report.cutOff());
+            assertThat(report.limits())
+                    .extracting(FleetReport.LimitUse::limit)
+                    .containsExactly("rpm", "itpm", "otpm", "concurrency");
+            assertThat(report.judgedSeconds()).isBetween(3.0, 5.5);
+            assertThat(progress).hasSizeGreaterThan(4);
+            assertThat(ProcessHandle.current().children().filter(FleetIT::isAgentProcess))
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void withSluiceNothingIsRejected() throws Exception {
+        try (RedisServer redis = RedisServers.start();
+                Emulator emulator = emulator()) {
+            FleetReport report = Fleet.run(options(Strategy.SLUICE, emulator, redis.uri()), progress::add);
+
+            assertThat(report.rejected()).isZero();
+            assertThat(report.givenUpBecause()).isEmpty();
+            assertThat(report.completed()).isPositive();
+        }
+    }
+
+    @Test
+    void sharedBucketsKeepToTheRates() throws Exception {
+        try (RedisServer redis = RedisServers.start();
+                Emulator emulator = emulator()) {
+            FleetReport report = Fleet.run(options(Strategy.BUCKET4J, emulator, redis.uri()), progress::add);
+
+            // Slots are nothing a bucket counts.
+            assertThat(report.rejections().keySet()).isSubsetOf("concurrency");
+            assertThat(report.completed()).isPositive();
+        }
+    }
+
+    @Test
+    void aTargetThatDoesNotAnswerIsSaidBeforeAnythingStarts() {
+        FleetOptions options = new FleetOptions(
+                null,
+                POLICY,
+                URI.create("http://127.0.0.1:1"),
+                2,
+                3,
+                Duration.ofSeconds(5),
+                Strategy.NONE,
+                Profile.DEFAULT,
+                1);
+
+        assertThatThrownBy(() -> Fleet.run(options, progress::add))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("127.0.0.1:1");
+        assertThat(progress).isEmpty();
+    }
+
+    @Test
+    void aProcessOfTheFleetEndsWithTheOneThatStartedIt() throws Exception {
+        try (Emulator emulator = emulator()) {
+            AgentConfig config = new AgentConfig(
+                    0,
+                    1,
+                    1,
+                    "it",
+                    Strategy.NONE,
+                    null,
+                    POLICY.project(),
+                    PolicyNumbers.of(POLICY.toJson(), Profile.DEFAULT.model()),
+                    emulator.uri(),
+                    Profile.DEFAULT,
+                    1,
+                    1_000);
+            Process process = new ProcessBuilder(Child.command()).start();
+            process.getOutputStream().write((Json.MAPPER.writeValueAsString(config) + "\ngo\n").getBytes(UTF_8));
+            process.getOutputStream().flush();
+            assertThat(process.inputReader().readLine()).contains("ready");
+            assertThat(process.inputReader().readLine()).contains("\"event\":\"call\"");
+
+            process.getOutputStream().close();
+
+            assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    private static FleetOptions options(Strategy strategy, Emulator emulator, @Nullable String redis) {
+        return new FleetOptions(
+                redis, POLICY, emulator.uri(), 2, 3, Duration.ofSeconds(5), strategy, Profile.DEFAULT, 1);
+    }
+
+    /** Narrow enough that six agents run into its slots. */
+    private static Emulator emulator() {
+        return Emulator.start(
+                EmulatorOptions.of("anthropic", LIMITS).counting(Counting.BUCKET, Duration.ofSeconds(10)));
+    }
+
+    private static boolean isAgentProcess(ProcessHandle process) {
+        return process.isAlive()
+                && process.info().commandLine().orElse("").contains(AgentProcess.class.getSimpleName());
+    }
+}
