@@ -53,7 +53,8 @@ local function time_now(given, last)
 end
 
 local LIMIT, LIMIT_BYTES, HEADER_BYTES = '<ddddddddddd', 88, 16
-local DOUBLES = '<' .. string.rep('d', 66)
+-- As many as a record can have: 2 + 2 x 32. A constant, because string.rep on every call is not free.
+local DOUBLES = '<dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd'
 
 -- since, active, rate, factor, tick, capacity, ceiling, width, gate, minute, unit of limit i. See bucket.lua for rate,
 -- factor and capacity; ceiling and gate in units of cost; minute bounds what is booked above an estimate; unit = how

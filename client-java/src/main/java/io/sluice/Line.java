@@ -39,6 +39,7 @@ final class Line {
 
     /** A call was told to wait: at the head of its class if it stood there before, else at the tail. */
     void add(String modelClass, Waiter waiter, Answer.Wait why) {
+        waiter.queued = true;
         synchronized (this) {
             ArrayDeque<Waiter> queue = waiting.computeIfAbsent(modelClass, c -> new ArrayDeque<>());
             if (!queue.contains(waiter)) {
@@ -52,6 +53,9 @@ final class Line {
 
     /** A call waits no longer, for whatever reason; the next of its class asks. */
     void remove(Waiter waiter) {
+        if (!waiter.queued) {
+            return;
+        }
         Waiter next = null;
         synchronized (this) {
             String modelClass = classOf(waiter);

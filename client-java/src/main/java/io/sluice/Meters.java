@@ -12,14 +12,19 @@ import org.jspecify.annotations.Nullable;
 /** Every meter of the client, by its name. What this process did; the server's meters of the same names cover the fleet. */
 final class Meters {
     private final MeterRegistry registry;
+    private final boolean heard;
 
     Meters(@Nullable MeterRegistry registry) {
-        // An empty composite drops what it is told.
+        // An empty composite drops what it is told; not telling it is cheaper still.
+        this.heard = registry != null;
         this.registry = registry == null ? new CompositeMeterRegistry() : registry;
     }
 
     /** {@code sluice_permits_total}: granted, settled, cancelled, throttled, expired or refused. */
     void permit(String project, String modelClass, String outcome) {
+        if (!heard) {
+            return;
+        }
         Counter.builder("sluice.permits")
                 .tags("project", project, "class", modelClass, "outcome", outcome)
                 .register(registry)
@@ -28,6 +33,9 @@ final class Meters {
 
     /** {@code sluice_wait_seconds}: from asking to the permit. {@code team} is one of the policy's, or {@code other}. */
     void waited(String project, String modelClass, String team, Duration waited) {
+        if (!heard) {
+            return;
+        }
         Timer.builder("sluice.wait")
                 .tags("project", project, "class", modelClass, "team", team)
                 .register(registry)
@@ -36,6 +44,9 @@ final class Meters {
 
     /** {@code sluice_tokens_total}: what settled permits used, by type. */
     void tokens(String project, String modelClass, Permit.Reserved used) {
+        if (!heard) {
+            return;
+        }
         token(project, modelClass, "input", used.input());
         token(project, modelClass, "cache_read", used.cacheRead());
         token(project, modelClass, "cache_write", used.cacheWrite());
@@ -51,6 +62,9 @@ final class Meters {
 
     /** {@code sluice_rejections_total}: the provider's "no"s. */
     void rejection(String project, String modelClass, Rejection.Kind kind) {
+        if (!heard) {
+            return;
+        }
         Counter.builder("sluice.rejections")
                 .tags("project", project, "class", modelClass, "kind", kind.label())
                 .register(registry)
@@ -59,16 +73,25 @@ final class Meters {
 
     /** {@code sluice_usage_missing_total}: settled with a part unknown, so that the estimate stood. */
     void usageMissing() {
+        if (!heard) {
+            return;
+        }
         Counter.builder("sluice.usage.missing").register(registry).increment();
     }
 
     /** {@code sluice_lease_lost_total}. */
     void leaseLost() {
+        if (!heard) {
+            return;
+        }
         Counter.builder("sluice.lease.lost").register(registry).increment();
     }
 
     /** {@code sluice_script_seconds}: one script, as this client saw it. */
     void script(String script, Duration took) {
+        if (!heard) {
+            return;
+        }
         Timer.builder("sluice.script").tags("script", script).register(registry).record(took);
     }
 

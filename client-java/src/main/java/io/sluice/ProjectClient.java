@@ -130,8 +130,8 @@ final class ProjectClient implements Project {
         long now = System.nanoTime();
         long wait = saturatedNanos(maxWait);
         Store.PermitName name = call.id == null
-                ? new Store.PermitName(SluiceClient.randomId(), "")
-                : new Store.PermitName(call.id, SluiceClient.randomId());
+                ? new Store.PermitName(RandomIds.next(), "")
+                : new Store.PermitName(call.id, RandomIds.next());
         String digest = call.id == null ? "" : digest(call);
         Waiter waiter = new Waiter(call, name, digest, now, now + wait, once || wait == 0);
         client.tell(() -> client.listener.started(id, call));

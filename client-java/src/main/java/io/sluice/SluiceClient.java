@@ -1,7 +1,5 @@
 package io.sluice;
 
-import java.security.SecureRandom;
-import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,8 +14,6 @@ import org.slf4j.LoggerFactory;
 /** One process's client: the store, the threads and the projects it works on. */
 final class SluiceClient implements Sluice {
     private static final Logger log = LoggerFactory.getLogger(SluiceClient.class);
-    private static final SecureRandom RANDOM = new SecureRandom();
-
     final Store store;
     final String host;
     final WaitListener listener;
@@ -33,20 +29,13 @@ final class SluiceClient implements Sluice {
 
     SluiceClient(Store store, Options options) {
         this.store = store;
-        this.host = options.host() == null ? "host-" + randomId() : options.host();
+        this.host = options.host() == null ? "host-" + RandomIds.next() : options.host();
         this.listener = options.listener() == null ? new WaitListener() {} : options.listener();
         this.meters = new Meters(options.meters());
         ScheduledThreadPoolExecutor scheduler =
                 new ScheduledThreadPoolExecutor(1, task -> thread("sluice-timer", task));
         scheduler.setRemoveOnCancelPolicy(true);
         this.timer = scheduler;
-    }
-
-    /** 128 random bits in 22 characters that may stand in a name. */
-    static String randomId() {
-        byte[] bytes = new byte[16];
-        RANDOM.nextBytes(bytes);
-        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 
     private static Thread thread(String name, Runnable task) {

@@ -30,6 +30,9 @@ final class Waiter {
     @Nullable
     ScheduledFuture<?> deadline;
 
+    /** Whether it has ever stood in line. */
+    volatile boolean queued;
+
     /** Asked, timed out, asked again with the same id. */
     int unanswered;
 
