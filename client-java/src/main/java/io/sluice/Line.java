@@ -32,6 +32,8 @@ final class Line {
     private final Map<String, ArrayDeque<Waiter>> waiting = new HashMap<>();
     private final Map<String, ScheduledFuture<?>> alarms = new HashMap<>();
 
+    private long heard;
+
     Line(ScheduledExecutorService timer, Consumer<Waiter> askAgain) {
         this.timer = timer;
         this.askAgain = askAgain;
@@ -88,9 +90,18 @@ final class Line {
     void wake() {
         List<Waiter> heads = new ArrayList<>();
         synchronized (this) {
+            heard++;
             waiting.values().forEach(queue -> heads.add(queue.getFirst()));
         }
         heads.forEach(askAgain);
+    }
+
+    /**
+     * How many messages have come. One that comes while a call is asking finds nobody in line yet; the call then asks once
+     * more instead of sleeping.
+     */
+    synchronized long heard() {
+        return heard;
     }
 
     synchronized int size() {

@@ -170,6 +170,7 @@ final class ProjectClient implements Project {
                 return;
             }
             long sent = System.nanoTime();
+            waiter.heardBefore = line.heard();
             client.store.acquire(ask).whenComplete((answer, e) -> {
                 client.meters.script("acquire", Duration.ofNanos(System.nanoTime() - sent));
                 boolean news = waiter.endAsking();
@@ -259,6 +260,8 @@ final class ProjectClient implements Project {
                 position > 1 || wait.exactUs() != wait.waitUs())));
         if (waiter.isDone()) {
             line.remove(waiter);
+        } else if (line.heard() != waiter.heardBefore) {
+            askAgain(waiter);
         }
     }
 

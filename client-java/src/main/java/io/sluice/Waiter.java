@@ -33,6 +33,9 @@ final class Waiter {
     /** Whether it has ever stood in line. */
     volatile boolean queued;
 
+    /** How many messages had come when it asked last. */
+    volatile long heardBefore;
+
     /** Asked, timed out, asked again with the same id. */
     int unanswered;
 
