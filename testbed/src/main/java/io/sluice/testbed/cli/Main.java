@@ -24,7 +24,8 @@ import picocli.CommandLine.TypeConversionException;
             EmulatorCommand.class,
             FleetCommand.class,
             PolicyCommand.class,
-            DoctorCommand.class
+            DoctorCommand.class,
+            BenchCommand.class
         },
         footer = {"", "COMMAND --help tells its options. Exit: 0 good, 1 verdict failed, 2 usage, 3 environment."})
 public final class Main implements Runnable {
@@ -45,6 +46,7 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(new Main())
                 .setOut(out)
                 .setErr(err)
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(Duration.class, converter(Durations::parse))
                 .registerConverter(Strategy.class, converter(Strategy::of))
                 .setParameterExceptionHandler(new OneLine()::parameters)

@@ -1,0 +1,77 @@
+package io.sluice.testbed.bench;
+
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/** A report in Markdown. */
+final class BenchTable {
+    private BenchTable() {}
+
+    static String of(BenchReport report) {
+        StringBuilder text = new StringBuilder(where(report.place));
+        text.append("\n\n| contender | threads | pairs/s | Redis CPU a pair: commands | main thread ")
+                .append("| acquire p50 | p99 | pair p50 | p99 |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+        report.measured.forEach(series -> text.append(measured(series)));
+        text.append("\n| Sluice's | over | threads | reach | ratio | verdict |\n|---|---|--:|--:|--:|---|\n");
+        report.verdicts.forEach(verdict -> text.append(judged(verdict)));
+        return text.deleteCharAt(text.length() - 1).toString();
+    }
+
+    private static String where(BenchReport.Place place) {
+        return String.format(
+                Locale.ROOT,
+                "`%s`, %s, Redis %s, JDK %s, %d cores; %d rounds of %s s, median (min..max), times in µs",
+                place.command(),
+                place.date(),
+                place.redis(),
+                place.jdk(),
+                place.cores(),
+                place.rounds(),
+                trim(place.seconds()));
+    }
+
+    private static String measured(Series series) {
+        return "| "
+                + String.join(
+                        " | ",
+                        series.contender(),
+                        String.valueOf(series.threads()),
+                        cell(series, Sample::pairsPerSecond, 0),
+                        cell(series, Sample::commandMicros, 1),
+                        cell(series, Sample::mainThreadMicros, 1),
+                        cell(series, Sample::acquireP50, 0),
+                        cell(series, Sample::acquireP99, 0),
+                        cell(series, Sample::pairP50, 0),
+                        cell(series, Sample::pairP99, 0))
+                + " |\n";
+    }
+
+    private static String judged(Verdict verdict) {
+        Rule rule = verdict.rule();
+        return "| "
+                + String.join(
+                        " | ",
+                        rule.what(),
+                        rule.reference(),
+                        String.valueOf(rule.threads()),
+                        rule.bound(),
+                        spread(verdict.ratio(), 2),
+                        verdict.words())
+                + " |\n";
+    }
+
+    private static String cell(Series series, ToDoubleFunction<Sample> number, int decimals) {
+        return spread(series.of(number), decimals);
+    }
+
+    private static String spread(Spread spread, int decimals) {
+        String one = "%,." + decimals + "f";
+        return String.format(
+                Locale.ROOT, one + " (" + one + ".." + one + ")", spread.median(), spread.min(), spread.max());
+    }
+
+    /** 2 rather than 2.0. */
+    static String trim(double number) {
+        return number == Math.rint(number) ? String.valueOf((long) number) : String.valueOf(number);
+    }
+}

@@ -1,0 +1,46 @@
+package io.sluice.testbed.bench;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * {@code INFO commandstats} since the last {@code CONFIG RESETSTAT}. A command inside a script is counted twice: as
+ * itself and within the script's time.
+ *
+ * @param commands by lower-case name
+ */
+record CommandStats(Map<String, Command> commands) {
+    private static final Pattern LINE = Pattern.compile("(?m)^cmdstat_([^:]+):calls=(\\d+),usec=(\\d+)");
+    private static final Command NONE = new Command(0, 0);
+
+    CommandStats {
+        commands = Map.copyOf(commands);
+    }
+
+    /** @param info lines like {@code cmdstat_get:calls=21,usec=175,usec_per_call=8.33,…} */
+    static CommandStats parse(String info) {
+        Map<String, Command> commands = new HashMap<>();
+        Matcher matcher = LINE.matcher(info);
+        while (matcher.find()) {
+            commands.put(
+                    matcher.group(1), new Command(Long.parseLong(matcher.group(2)), Long.parseLong(matcher.group(3))));
+        }
+        return new CommandStats(commands);
+    }
+
+    Command command(String name) {
+        return commands.getOrDefault(name, NONE);
+    }
+
+    long scriptCalls() {
+        return command("eval").calls() + command("evalsha").calls();
+    }
+
+    long scriptMicros() {
+        return command("eval").micros() + command("evalsha").micros();
+    }
+
+    record Command(long calls, long micros) {}
+}
