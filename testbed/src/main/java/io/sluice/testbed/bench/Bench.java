@@ -86,8 +86,8 @@ public final class Bench {
         Sample sample = Sample.of(load, contender.commandMicros(redis.commandStats()), cpu);
         progress.accept(String.format(
                 Locale.ROOT,
-                "%d threads  %-9s  %-8s  %,8.0f pairs/s  %6.1f µs of Redis a pair",
-                threads,
+                "%s  %-9s  %-8s  %,8.0f pairs/s  %6.1f µs of Redis a pair",
+                threads == 1 ? "1 thread" : threads + " threads",
                 when,
                 contender.label(),
                 sample.pairsPerSecond(),

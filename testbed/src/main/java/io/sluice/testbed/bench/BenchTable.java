@@ -2,6 +2,7 @@ package io.sluice.testbed.bench;
 
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /** A report in Markdown. */
 final class BenchTable {
@@ -14,19 +15,19 @@ final class BenchTable {
         report.measured.forEach(series -> text.append(measured(series)));
         text.append("\n| Sluice's | over | threads | reach | ratio | verdict |\n|---|---|--:|--:|--:|---|\n");
         report.verdicts.forEach(verdict -> text.append(judged(verdict)));
-        return text.deleteCharAt(text.length() - 1).toString();
+        return text.append('\n').append(mainThread(report)).toString();
     }
 
     private static String where(BenchReport.Place place) {
         return String.format(
                 Locale.ROOT,
-                "`%s`, %s, Redis %s, JDK %s, %d cores; %d rounds of %s s, median (min..max), times in µs",
+                "`%s`, %s, Redis %s, JDK %s, %d cores; %s of %s s, median (min..max), times in µs",
                 place.command(),
                 place.date(),
                 place.redis(),
                 place.jdk(),
                 place.cores(),
-                place.rounds(),
+                place.rounds() == 1 ? "1 round" : place.rounds() + " rounds",
                 trim(place.seconds()));
     }
 
@@ -58,6 +59,21 @@ final class BenchTable {
                         spread(verdict.ratio(), 2),
                         verdict.words())
                 + " |\n";
+    }
+
+    /** Beside the judged figure, which leaves out reading commands and answering them: most of what many cost. */
+    private static String mainThread(BenchReport report) {
+        return report.verdicts.stream()
+                .filter(verdict -> verdict.rule().number() == Rule.COMMANDS)
+                .map(verdict -> {
+                    Rule rule = verdict.rule();
+                    Spread ratio = rule.ratio(report.measured, Sample::mainThreadMicros);
+                    return spread(ratio, 2) + " at " + (rule.threads() == 1 ? "1 thread" : rule.threads() + " threads");
+                })
+                .collect(Collectors.joining(
+                        ", ",
+                        "Beside it, Redis's main thread a pair over Bucket4j's, reading and answering included: ",
+                        "."));
     }
 
     private static String cell(Series series, ToDoubleFunction<Sample> number, int decimals) {

@@ -52,9 +52,7 @@ final class Bucket4jPairs implements Contender {
     /** A bucket is read by GET, then written by EVAL of a script that does one GET of its own. */
     @Override
     public double commandMicros(CommandStats stats) {
-        CommandStats.Command get = stats.command("get");
-        double outside = get.calls() == 0 ? 0 : Math.max(0, 1 - (double) stats.scriptCalls() / get.calls());
-        return stats.scriptMicros() + get.micros() * outside;
+        return stats.scriptMicros() + stats.microsOutsideScripts("get");
     }
 
     @Override

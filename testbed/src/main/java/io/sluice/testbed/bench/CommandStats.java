@@ -42,5 +42,12 @@ record CommandStats(Map<String, Command> commands) {
         return command("eval").micros() + command("evalsha").micros();
     }
 
+    /** The time of the calls of a command that no script made, where each script makes exactly one. */
+    double microsOutsideScripts(String name) {
+        Command command = command(name);
+        long outside = Math.max(0, command.calls() - scriptCalls());
+        return outside == 0 ? 0 : (double) command.micros() * outside / command.calls();
+    }
+
     record Command(long calls, long micros) {}
 }

@@ -19,18 +19,25 @@ record Rule(
         double reach,
         @Nullable Double aim) {
 
+    static final ToDoubleFunction<Sample> COMMANDS = Sample::commandMicros;
+
     /** The rules of {@code bench pairs}. Three buckets guard less than Sluice: alone, it may cost a little more. */
     static List<Rule> pairs(int threads) {
         return List.of(
-                new Rule("Redis CPU a pair", Bucket4jPairs.LABEL, threads, Sample::commandMicros, true, 0.4, null),
-                new Rule("Redis CPU a pair", Bucket4jPairs.LABEL, 1, Sample::commandMicros, true, 1.3, null),
+                new Rule("Redis CPU a pair", Bucket4jPairs.LABEL, threads, COMMANDS, true, 0.4, null),
+                new Rule("Redis CPU a pair", Bucket4jPairs.LABEL, 1, COMMANDS, true, 1.3, null),
                 new Rule("pairs/s", Bucket4jPairs.LABEL, threads, Sample::pairsPerSecond, false, 12, 20.0),
                 new Rule("pairs/s", NoOp.LABEL, threads, Sample::pairsPerSecond, false, 0.45, 0.6),
                 new Rule("acquire p50", NoOp.LABEL, 1, Sample::acquireP50, true, 1.5, null));
     }
 
     Verdict judge(List<Series> measured) {
-        return new Verdict(this, find(measured, SluicePairs.LABEL).ratio(find(measured, reference), number));
+        return new Verdict(this, ratio(measured, number));
+    }
+
+    /** Sluice's over the reference's, of another number too. */
+    Spread ratio(List<Series> measured, ToDoubleFunction<Sample> number) {
+        return find(measured, SluicePairs.LABEL).ratio(find(measured, reference), number);
     }
 
     boolean holds(double ratio, double bound) {

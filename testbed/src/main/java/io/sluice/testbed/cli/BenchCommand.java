@@ -5,7 +5,6 @@ import io.sluice.testbed.bench.BenchOptions;
 import io.sluice.testbed.bench.BenchReport;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import picocli.CommandLine;
@@ -33,7 +32,7 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "WHAT",
             defaultValue = "pairs",
             description = "pairs: one acquire and its settle; default ${DEFAULT-VALUE}")
-    private What what;
+    private String what;
 
     @Option(
             names = "--seconds",
@@ -64,7 +63,8 @@ final class BenchCommand implements Callable<Integer> {
             err.flush();
         };
         BenchReport report = switch (what) {
-            case PAIRS -> Bench.run(options(line), typed(line), progress);
+            case "pairs" -> Bench.run(options(line), typed(line), progress);
+            default -> throw new ParameterException(line, "WHAT must be pairs, got '" + what + "'");
         };
         line.getOut().println(json ? report.toJson() : report.toTable());
         return report.met() ? ExitCode.GOOD : ExitCode.VERDICT_FAILED;
@@ -80,15 +80,5 @@ final class BenchCommand implements Callable<Integer> {
 
     private String typed(CommandLine line) {
         return "./sluice " + String.join(" ", line.getParent().getParseResult().originalArgs());
-    }
-
-    /** What can be measured, typed in small letters. */
-    private enum What {
-        PAIRS;
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
-        }
     }
 }

@@ -46,7 +46,6 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(new Main())
                 .setOut(out)
                 .setErr(err)
-                .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(Duration.class, converter(Durations::parse))
                 .registerConverter(Strategy.class, converter(Strategy::of))
                 .setParameterExceptionHandler(new OneLine()::parameters)
