@@ -29,12 +29,12 @@ local given_now, stamp, id, nonce, digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], 
 local host, lease, memo = ARGV[6], tonumber(ARGV[7]), ARGV[8]
 local COSTS_FROM = 9
 --#include lib/bucket
---#include lib/scope
+--#include lib/record
 
 if not lease or not (lease >= 1000000 and lease <= 900000000) then return redis.error_reply('BADARG lease') end
 
 -- 1. What the call asks for, in the form its record will have; what the project holds.
-local permit = { 'running', digest, nonce, host, 0, 0, lease, memo }
+local permit = { 'running', digest, nonce, memo, host, 0, 0, lease }
 local count, wrong = read_costs(permit, COSTS_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 if permit[COSTS_FROM] ~= 'p' then return redis.error_reply('BADARG scopes') end
@@ -49,8 +49,56 @@ local due = tonumber(held[2])
 if not held[1] or not due then return { 'lost', 'levels' } end
 if not known[2] then return { 'lost', 'permits' } end
 if held[1] ~= stamp then return { 'stale', held[1] } end
-local scopes, places, book, now = {}, {}, {}, nil
+
+-- 2. The uncontended path, all in one pass and in memory until everything fits: nothing is due, nobody waits (or `due`
+-- would be 0), the id is new, no limit is short, no call is larger than a bucket, no gate's slot has ended. A level that
+-- is no number fits nowhere, because no comparison with it is true. Whatever does not fit takes the longer path, which
+-- starts from what is stored.
+local now, fits, changed = nil, not known[1], {}
 at = COSTS_FROM
+for i = 1, count do
+  local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
+  if not fits or not layout or not record or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+    fits = false
+    break
+  end
+  local doubles = string.sub(DOUBLES, 1, 3 + 2 * n)
+  local levels, slots = { struct.unpack(doubles, record) }, struct.unpack('<d', layout)
+  now = now or time_now(given_now, levels[1])
+  fits = due > now and now >= levels[1] and levels[2] >= 0 and (slots == -1 or levels[2] < slots)
+  for k = 1, n do
+    local _, active, rate, factor, tick, capacity, ceiling, width =
+      struct.unpack(LIMIT, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
+    local units = permit[at + 1 + k]
+    local level = refilled(levels[2 * k + 1], capacity, rate, floor(now / tick) - floor(levels[1] / tick))
+      - units * factor
+    if not (active == 0 or level >= 0 and units <= ceiling and rate > 0) then fits = false end
+    if width > 0 and floor(levels[1] / width) ~= floor(now / width) then fits = false end
+    levels[2 * k + 1] = level
+    if width > 0 then levels[2 * k + 2] = levels[2 * k + 2] + units end
+  end
+  levels[1], levels[2] = now, levels[2] + 1
+  changed[2 * i - 1], changed[2 * i] = permit[at], struct.pack(doubles, unpack(levels))
+  at = at + 2 + n
+end
+if fits then
+  permit[6], permit[7] = tonumber(string.match(stamp, '^%d+')), now
+  -- The first write is the one that can still fail on a damaged key.
+  redis.call('ZADD', times_key, now + lease, id)
+  redis.call('HSET', permits_key, id, cmsgpack.pack(permit))
+  if now + lease < due then
+    changed[2 * count + 1], changed[2 * count + 2] = '!due', now + lease
+  end
+  redis.call('HSET', levels_key, unpack(changed))
+  return { 'granted', nonce, lease, now, memo, 0 }
+end
+
+-- 3. The longer path. Expire first, then read the record: a permit whose lease ended a moment ago must not look alive.
+--#include lib/scope
+--#include lib/permit
+--#include lib/expire
+local scopes, places, book = {}, {}, {}
+at, now = COSTS_FROM, nil
 for i = 1, count do
   local name, n = permit[at], permit[at + 1]
   local s = read_scope(name, held[1 + 2 * i], held[2 + 2 * i])
@@ -83,23 +131,15 @@ local function refusal()
   return scope and { 'wait', exact, exact, scope, limit }
 end
 
--- Takes everything; the caller saves the levels. The first write is the one that can still fail on a damaged key.
+-- Takes everything; the caller saves the levels.
 local function grant()
-  permit[5], permit[6] = tonumber(string.match(stamp, '^%d+')), now
+  permit[6], permit[7] = tonumber(string.match(stamp, '^%d+')), now
   redis.call('ZADD', times_key, now + lease, id)
   redis.call('HSET', permits_key, id, cmsgpack.pack(permit))
   for i = 1, count do take(scopes[i], permit, places[i]) end
   return { 'granted', nonce, lease, now, memo, 0 }
 end
 
--- 2. The uncontended path: nothing is due, nobody waits (or `due` would be 0), the id is new.
-if due > now and not known[1] then
-  return refusal() or save(book, grant(), math.min(due, now + lease), due)
-end
-
--- 3. Expire first, then read the record: a permit whose lease ended a moment ago must not look alive.
---#include lib/permit
---#include lib/expire
 if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 local freed = expire(book, now)
 local earlier_permit = read_permit(redis.call('HGET', permits_key, id))

@@ -17,6 +17,7 @@ local levels_key, permits_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[6],
 local given_now, host, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local HOST_SILENT = 60000000
 --#include lib/bucket
+--#include lib/record
 --#include lib/scope
 --#include lib/permit
 --#include lib/expire

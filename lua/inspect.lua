@@ -17,6 +17,7 @@
 local policy_key, levels_key, permits_key, waiters_key, times_key, hosts_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6], KEYS[7]
 local given_now, what, cursor = ARGV[1], ARGV[2], ARGV[3]
 --#include lib/bucket
+--#include lib/record
 --#include lib/scope
 --#include lib/permit
 
@@ -30,7 +31,9 @@ if what == 'permits' then
         scopes[#scopes + 1] = p[at]
         at = at + 2 + p[at + 1]
       end
-      list[#list + 1] = { page[2][k], p[STATE], p[HOST], p[VERSION], p[GRANTED], p[LEASE], p[MEMO], scopes }
+      list[#list + 1] = {
+        page[2][k], p[STATE], p[HOST] or '', p[VERSION] or 0, p[GRANTED] or 0, p[LEASE] or 0, p[MEMO], scopes,
+      }
     end
   end
   return { 'permits', page[1], list }

@@ -28,6 +28,7 @@ local given_now, epoch, held_version, expected = ARGV[1], ARGV[2], tonumber(ARGV
 local digest, document, note, scope_count = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
 local VERSIONS_KEPT, LIMITS_AT_MOST = 50, 32
 --#include lib/bucket
+--#include lib/record
 --#include lib/scope
 --#include lib/permit
 

@@ -20,13 +20,81 @@ local levels_key, permits_key, times_key = KEYS[2], KEYS[3], KEYS[6]
 local given_now, id, nonce, how, memo = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local USED_FROM = 6
 --#include lib/bucket
---#include lib/scope
+--#include lib/record
 --#include lib/permit
 
 if how ~= 'settled' and how ~= 'cancelled' and how ~= 'throttled' then return redis.error_reply('BADARG how') end
 local used = {}
 local count, wrong = read_costs(used, USED_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
+
+-- 1. The permit, and what its scopes hold.
+local known = redis.call('HMGET', permits_key, id, '!')
+if not known[2] then return { 'lost', 'permits' } end
+local permit = read_permit(known[1])
+local fields, scopes, at = { '!', '!due', '=p', 'p' }, 0, SCOPES
+while permit and permit[at] do
+  scopes = scopes + 1
+  fields[1 + 2 * scopes], fields[2 + 2 * scopes] = '=' .. permit[at], permit[at]
+  at = at + 2 + permit[at + 1]
+end
+local held = redis.call('HMGET', levels_key, unpack(fields))
+local due = tonumber(held[2])
+if not held[1] or not due or not held[4] or #held[4] < RECORD_BYTES then return { 'lost', 'levels' } end
+local project_last = struct.unpack('<d', held[4])
+local now = time_now(given_now, project_last)
+
+-- 2. The uncontended path, in one pass and in memory until all of it is plain: nothing is due, so the record is what it
+-- says; nobody waits; usage is told and not above its estimate; every gate's slot is still the one the permit was
+-- granted in. Everything else takes the longer path, which starts from what is stored.
+local plain = due > now and now >= project_last and count == scopes and scopes > 0 and permit[STATE] == 'running'
+  and permit[NONCE] == nonce and how ~= 'cancelled'
+local changed, freed, used_at = {}, false, 0
+at = SCOPES
+for i = 1, plain and scopes or 0 do
+  local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
+  if used[used_at + 1] ~= permit[at] or used[used_at + 2] ~= n or not layout or not record
+    or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+    plain = false
+    break
+  end
+  local doubles = string.sub(DOUBLES, 1, 3 + 2 * n)
+  local levels = { struct.unpack(doubles, record) }
+  local last = levels[1]
+  for k = 1, n do
+    local since, _, rate, factor, tick, capacity, _, width =
+      struct.unpack(LIMIT, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
+    local back = permit[at + 1 + k] - used[used_at + 2 + k]
+    local level = refilled(levels[2 * k + 1], capacity, rate, floor(now / tick) - floor(last / tick))
+    if back < 0 or since > permit[VERSION] or level ~= level then plain = false end
+    if width > 0 then
+      local present = floor(now / width)
+      if present ~= floor(last / width) or present ~= floor(permit[GRANTED] / width) then plain = false end
+      levels[2 * k + 2] = levels[2 * k + 2] - back
+    end
+    levels[2 * k + 1] = given_back(level, capacity, factor, back)
+  end
+  freed = freed or levels[2] == struct.unpack('<d', layout)
+  levels[1], levels[2] = now, levels[2] - 1
+  changed[2 * i - 1], changed[2 * i] = permit[at], struct.pack(doubles, unpack(levels))
+  at, used_at = at + 2 + n, used_at + 2 + n
+end
+if plain then
+  if memo ~= '' then permit[MEMO] = memo end
+  remember(id, permit, how, now)
+  redis.call('HSET', levels_key, unpack(changed))
+  if freed then announce('free') end
+  return { 'ended', how, 0, permit[MEMO] }
+end
+
+-- 3. The longer path.
+--#include lib/scope
+--#include lib/expire
+local project = read_scope('p', held[3], held[4])
+if not project then return { 'lost', 'levels' } end
+if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
+advance(project, now)
+local book = { p = project }
 
 -- What the permit took is replaced by what it used, in each of its scopes.
 local function correct_all(permit, scope_by_name)
@@ -51,50 +119,8 @@ local function correct_all(permit, scope_by_name)
   if memo ~= '' then permit[MEMO] = memo end
 end
 
--- 1. The uncontended path: nothing is due, so the record is what it says.
-local known = redis.call('HMGET', permits_key, id, '!')
-if not known[2] then return { 'lost', 'permits' } end
-local permit = read_permit(known[1])
-local fields, names, at = { '!', '!due', '=p', 'p' }, {}, SCOPES
-while permit and permit[at] do
-  names[#names + 1] = permit[at]
-  fields[1 + 2 * #names], fields[2 + 2 * #names] = '=' .. permit[at], permit[at]
-  at = at + 2 + permit[at + 1]
-end
-local held = redis.call('HMGET', levels_key, unpack(fields))
-local project = read_scope('p', held[3], held[4])
-local due = tonumber(held[2])
-if not held[1] or not due or not project then return { 'lost', 'levels' } end
-local now = time_now(given_now, project.levels[1])
-advance(project, now)
-local book = { p = project }
-
-if due > now and permit and permit[STATE] == 'running' and permit[NONCE] == nonce then
-  local freed = false
-  for i, name in ipairs(names) do
-    local s = project
-    if i > 1 then
-      s = read_scope(name, held[1 + 2 * i], held[2 + 2 * i])
-      if s then advance(s, now) end
-      book[name] = s
-    end
-    if s then
-      freed = freed or s.levels[2] == s.slots
-      s.levels[2] = s.levels[2] - 1
-      s.changed = true
-    end
-  end
-  correct_all(permit, function(name) return book[name] end)
-  remember(id, permit, how, now)
-  save(book, nil, due, due)
-  if freed then announce('free') end
-  return { 'ended', how, 0, permit[MEMO] }
-end
-
--- 2. Expire first, then read the record: else a permit whose lease just ended would free its slot twice.
---#include lib/expire
-if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
-local freed = expire(book, now)
+-- Expire first, then read the record: else a permit whose lease just ended would free its slot twice.
+freed = expire(book, now)
 local function any_scope(name) return scope_of(book, name, now) end
 permit = read_permit(redis.call('HGET', permits_key, id))
 local reply

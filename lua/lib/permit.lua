@@ -1,12 +1,13 @@
 -- A permit's record and its instants.
 --
 -- In {project}:permits an id has one MessagePack record:
---     [state, digest, nonce, host, version, granted, lease, memo, scope, n, n costs, scope, n, n costs, ...]
+--     [state, digest, nonce, memo, host, version, granted, lease, scope, n, n costs, scope, n, n costs, ...]
 -- state: running (holds a slot), expired (its lease ran out, its usage may still be booked), or how it ended: settled,
 -- cancelled, throttled, booked (expired, and its usage came late). digest tells the same caller and body from another;
--- memo is what the caller wants back and means nothing here; granted and lease in us; costs by position.
+-- memo is what the caller wants back and means nothing here; granted and lease in us; costs by position. Of
+-- an ended permit only the first four are kept.
 -- In {project}:times the id stands with its next instant: the end of its lease, or when it is forgotten.
-local STATE, DIGEST, NONCE, HOST, VERSION, GRANTED, LEASE, MEMO, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local STATE, DIGEST, NONCE, MEMO, HOST, VERSION, GRANTED, LEASE, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 local REMEMBER_ENDED, REMEMBER_EXPIRED = 600000000, 3600000000
 -- Above this many records an ended id is remembered for 10 s only, so that a fast fleet cannot fill the memory.
@@ -28,13 +29,12 @@ end
 
 -- Ends a permit for good: a small record stays so that repeats can be told from strangers.
 local function remember(id, permit, state, now)
-  permit[STATE] = state
   local after = REMEMBER_ENDED
   if redis.call('HLEN', permits_key) > CROWDED then
     after = REMEMBER_CROWDED
     redis.call('HINCRBY', levels_key, '#forgotten_early', 1)
   end
-  write_permit(id, permit)
+  redis.call('HSET', permits_key, id, cmsgpack.pack({ state, permit[DIGEST], permit[NONCE], permit[MEMO] }))
   redis.call('ZADD', times_key, forget_at(now, after), id)
 end
 

@@ -1,0 +1,51 @@
+-- What a call asks for, what time it is, and how a scope is stored: all that the uncontended paths need.
+--
+-- In {project}:levels a scope has up to three fields, packed as doubles, which are exact for these integers and six
+-- times cheaper to read than text:
+--     =<scope>   layout, written by `policy` only: slots (-1 = unlimited), n, then n times the eleven numbers named in
+--                limit_at(), then the n names. A limit keeps its position: a removed one stays there, inactive, until
+--                it is full, so that no policy change forgives a debt; `since` is the policy version that put it
+--                there, and older permits never took it.
+--     <scope>    record: last, used, then level and recent of each limit. last = time of the levels in us, used =
+--                calls in flight, recent = units admitted in the present slot of the gate.
+--     ~<scope>   the gate's earlier slots: MessagePack [[slot, units, slot, units, ...], ...], one list a limit,
+--                oldest first.
+-- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Appends the ones that stand
+-- in ARGV from `at` on to `list`, as numbers. Returns how many scopes there were, or nil and what is wrong.
+local function read_costs(list, at)
+  local scopes, last = 0, #list
+  while ARGV[at] do
+    local n = tonumber(ARGV[at + 1])
+    if not n or not (n >= 0 and n <= 32) then return nil, 'limits' end
+    list[last + 1], list[last + 2] = ARGV[at], n
+    for i = 1, n do
+      local cost = tonumber(ARGV[at + 1 + i])
+      if not cost or not (cost >= 0 and cost < EXACT) or cost ~= floor(cost) then return nil, 'cost' end
+      list[last + 2 + i] = cost
+    end
+    scopes, last, at = scopes + 1, last + 2 + n, at + 2 + n
+  end
+  if scopes > 8 then return nil, 'scopes' end
+  return scopes
+end
+
+-- The time of this run in us: the given one (tests), else Redis's clock, read once. A step back of up to 1 s freezes
+-- time at the project's last; a larger one is taken over, no level gets credit for it, and it is counted.
+local SMALL_STEP = 1000000
+local clock_stepped = false
+local function time_now(given, last)
+  local now = tonumber(given)
+  if not now then
+    local t = redis.call('TIME')
+    now = t[1] * 1000000 + t[2]
+  end
+  if now >= last then return now end
+  if last - now <= SMALL_STEP then return last end
+  clock_stepped = true
+  return now
+end
+
+local LIMIT, LIMIT_BYTES, HEADER_BYTES, RECORD_BYTES = '<ddddddddddd', 88, 16, 16
+-- As many as a record can have: 2 + 2 x 32. A constant, because string.rep on every call is not free.
+local DOUBLES = '<dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd'
+
