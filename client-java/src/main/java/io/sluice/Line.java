@@ -89,6 +89,18 @@ final class Line {
         heads.forEach(askAgain);
     }
 
+    /** Nobody's turn comes any more. */
+    void end(Consumer<Waiter> refuse) {
+        List<Waiter> all = new ArrayList<>();
+        synchronized (this) {
+            waiting.values().forEach(all::addAll);
+            waiting.clear();
+            alarms.values().forEach(Line::cancel);
+            alarms.clear();
+        }
+        all.forEach(refuse);
+    }
+
     synchronized int size() {
         return waiting.values().stream().mapToInt(ArrayDeque::size).sum();
     }
