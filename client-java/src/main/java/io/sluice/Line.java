@@ -96,12 +96,25 @@ final class Line {
         heads.forEach(askAgain);
     }
 
+<<<<<<< HEAD
     /**
      * How many messages have come. One that comes while a call is asking finds nobody in line yet; the call then asks once
      * more instead of sleeping.
      */
     synchronized long heard() {
         return heard;
+=======
+    /** Nobody's turn comes any more. */
+    void end(Consumer<Waiter> refuse) {
+        List<Waiter> all = new ArrayList<>();
+        synchronized (this) {
+            waiting.values().forEach(all::addAll);
+            waiting.clear();
+            alarms.values().forEach(Line::cancel);
+            alarms.clear();
+        }
+        all.forEach(refuse);
+>>>>>>> contract2
     }
 
     synchronized int size() {

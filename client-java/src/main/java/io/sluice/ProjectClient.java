@@ -374,7 +374,13 @@ final class ProjectClient implements Project {
         line.wake();
     }
 
+    /** How many calls of this process wait. */
+    int waiting() {
+        return line.size();
+    }
+
     void close() {
+        line.end(waiter -> refuse(waiter, Refusals.cancelled(id, "the client was closed")));
         try {
             messages.close();
         } catch (Exception e) {
