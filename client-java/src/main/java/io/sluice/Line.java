@@ -96,14 +96,14 @@ final class Line {
         heads.forEach(askAgain);
     }
 
-<<<<<<< HEAD
     /**
      * How many messages have come. One that comes while a call is asking finds nobody in line yet; the call then asks once
      * more instead of sleeping.
      */
     synchronized long heard() {
         return heard;
-=======
+    }
+
     /** Nobody's turn comes any more. */
     void end(Consumer<Waiter> refuse) {
         List<Waiter> all = new ArrayList<>();
@@ -114,7 +114,6 @@ final class Line {
             alarms.clear();
         }
         all.forEach(refuse);
->>>>>>> contract2
     }
 
     synchronized int size() {
