@@ -31,22 +31,37 @@ final class Line {
     private final Consumer<Waiter> askAgain;
     private final Map<String, ArrayDeque<Waiter>> waiting = new HashMap<>();
     private final Map<String, ScheduledFuture<?>> alarms = new HashMap<>();
+    private long wakes;
 
     Line(ScheduledExecutorService timer, Consumer<Waiter> askAgain) {
         this.timer = timer;
         this.askAgain = askAgain;
     }
 
-    /** A call was told to wait: at the head of its class if it stood there before, else at the tail. */
+    /** How often something became free. */
+    synchronized long wakes() {
+        return wakes;
+    }
+
+    /**
+     * A call was told to wait: at the head of its class if it stood there before, else at the tail. It asks again at once
+     * if something became free after it had asked: that news can overtake the answer.
+     */
     void add(String modelClass, Waiter waiter, Answer.Wait why) {
+        boolean missed;
         synchronized (this) {
             ArrayDeque<Waiter> queue = waiting.computeIfAbsent(modelClass, c -> new ArrayDeque<>());
             if (!queue.contains(waiter)) {
                 queue.addLast(waiter);
             }
-            if (queue.peekFirst() == waiter) {
+            boolean first = queue.peekFirst() == waiter;
+            missed = first && waiter.askedAtWake != wakes;
+            if (first) {
                 sleep(modelClass, why);
             }
+        }
+        if (missed) {
+            askAgain.accept(waiter);
         }
     }
 
@@ -84,6 +99,7 @@ final class Line {
     void wake() {
         List<Waiter> heads = new ArrayList<>();
         synchronized (this) {
+            wakes++;
             waiting.values().forEach(queue -> heads.add(queue.getFirst()));
         }
         heads.forEach(askAgain);

@@ -35,6 +35,9 @@ final class Waiter {
 
     int retries;
 
+    /** {@link Line#wakes} as it asked last. */
+    volatile long askedAtWake;
+
     Waiter(Call call, Store.PermitName name, String digest, long startedNs, long deadlineNs, boolean once) {
         this.call = call;
         this.name = name;
