@@ -34,6 +34,9 @@ final class Held {
     private static final long SHORTEST_BEAT_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration LEASE_WHILE_IDLE = Duration.ofSeconds(30);
 
+    /** Something that Redis did not hear is told again three times a second. */
+    private static final Duration LEASE_WHILE_UNHEARD = Duration.ofSeconds(1);
+
     private final SluiceClient client;
     private final String project;
     private final PolicyCache policies;
@@ -145,7 +148,7 @@ final class Held {
         }
         long until = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
         backlog.put(settlement.permit().id(), new Unheard(settlement, undo, until));
-        beatWithin(Duration.ofSeconds(3));
+        beatWithin(LEASE_WHILE_UNHEARD);
     }
 
     /** Beats a third of the lease from now at the latest, and from then on a third of the shortest lease held. */
@@ -165,10 +168,11 @@ final class Held {
         synchronized (this) {
             beat = null;
         }
+        Duration idle = backlog.isEmpty() ? LEASE_WHILE_IDLE : LEASE_WHILE_UNHEARD;
         beatWithin(permits.values().stream()
                 .map(LivePermit::lease)
                 .min(Duration::compareTo)
-                .orElse(LEASE_WHILE_IDLE));
+                .orElse(idle));
         beat();
     }
 

@@ -299,12 +299,20 @@ final class ProjectClient implements Project {
 
     /** Nobody knows whether the script ran. The same id is safe to ask again; who gives up undoes what may be. */
     private void unanswered(Waiter waiter, PolicyView view, Throwable e) {
-        boolean unknown = e instanceof OutageException outage && outage.reason().equals("timeout");
-        if (unknown && !waiter.isDone() && ++waiter.unanswered < TRIES && System.nanoTime() - waiter.deadlineNs < 0) {
+        String reason = e instanceof OutageException outage ? outage.reason() : "";
+        boolean unknown = reason.equals("timeout") || reason.equals("disconnected");
+        if (unknown) {
+            waiter.unanswered++;
+        }
+        if (reason.equals("timeout")
+                && !waiter.isDone()
+                && waiter.unanswered < TRIES
+                && System.nanoTime() - waiter.deadlineNs < 0) {
             ask(waiter, view);
             return;
         }
-        if (unknown) {
+        // Also where the last question was not even sent: an earlier one may have been heard.
+        if (waiter.unanswered > 0) {
             held.undo(waiter.name);
         }
         fail(waiter, e);

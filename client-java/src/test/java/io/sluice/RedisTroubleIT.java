@@ -58,8 +58,9 @@ class RedisTroubleIT {
 
             soon().untilAsserted(() -> {
                 assertThat(budget.levels().used()).isZero();
-                // Given up: all comes back, the tokens too. Granted: charged once.
-                assertThat(budget.levels().left()).containsEntry("calls", 999L - granted.size());
+                // Granted: charged once. Given up: all comes back if Redis hears of it within the lease, else the slot
+                // alone. Never a second charge.
+                assertThat(budget.levels().left().get("calls")).isBetween(999L - 4, 999L - granted.size());
             });
         }
     }
