@@ -32,9 +32,42 @@ local VERSIONS_KEPT, LIMITS_AT_MOST = 50, 32
 --#include lib/scope
 --#include lib/permit
 
-if not held_version or not scope_count or not (scope_count >= 1 and scope_count <= 1000) then
-  return redis.error_reply('BADARG scopes')
+-- What is wanted, read as a whole before anything is touched.
+local PARTS = { 'rate', 'factor', 'tick', 'capacity', 'ceiling', 'width', 'gate', 'minute', 'unit' }
+local LEAST = { factor = 1, tick = 1, minute = 1, unit = 1 }
+
+local function whole(text, least)
+  local number = tonumber(text)
+  return number and number >= least and number <= EXACT and number == floor(number) and number or nil
 end
+
+local function read_wanted()
+  if not held_version then return nil, 'held' end
+  if not scope_count or not (scope_count >= 1 and scope_count <= 1000) then return nil, 'scopes' end
+  local wanted, seen, at = {}, {}, 9
+  for i = 1, scope_count do
+    local name, slots, count = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0)
+    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~]') then return nil, 'scopes' end
+    if not slots then return nil, 'slots' end
+    if not count or count > LIMITS_AT_MOST then return nil, 'limits' end
+    at = at + 3
+    local limits = {}
+    for k = 1, count do
+      limits[k] = { name = ARGV[at] }
+      if not ARGV[at] or not string.find(ARGV[at], '^%S+$') then return nil, 'name' end
+      for p, part in ipairs(PARTS) do
+        limits[k][part] = whole(ARGV[at + p], LEAST[part] or 0)
+        if not limits[k][part] then return nil, part end
+      end
+      at = at + 10
+    end
+    wanted[i], seen[name] = { name = name, slots = slots, limits = limits }, true
+  end
+  return wanted
+end
+
+local wanted, wrong = read_wanted()
+if not wanted then return redis.error_reply('BADARG ' .. wrong) end
 
 -- 1. Is the project there, and whole? A key of a wrong type (an older version's, say) counts as damaged and goes.
 local TYPES = { 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'hash' }
@@ -122,8 +155,7 @@ if not sound then
 end
 
 -- 3. The scopes of the new version, each limit at the place it had.
-local PARTS = { 'rate', 'factor', 'tick', 'capacity', 'ceiling', 'width', 'gate', 'minute', 'unit' }
-local fields, kept_scopes, at = {}, {}, 9
+local fields, kept_scopes = {}, {}
 
 -- A scope laid open: its limits as tables, to be changed and packed again.
 local function opened(s)
@@ -188,26 +220,14 @@ local function owes_nothing(limit)
   return limit.level >= limit.capacity and admitted == 0
 end
 
-for _ = 1, scope_count do
-  local name, slots, count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-  if not name or not slots or not count or not (count >= 0 and count <= LIMITS_AT_MOST) then
-    return redis.error_reply('BADARG limits')
-  end
-  at = at + 3
-  local limits, in_flight = {}, used[name] or 0
+for _, scope in ipairs(wanted) do
+  local name, limits, in_flight = scope.name, {}, used[scope.name] or 0
   if old[name] then
     advance(old[name], now)
     limits, in_flight = opened(old[name]), old[name].levels[2]
   end
-  for _ = 1, count do
-    local new = { name = ARGV[at], active = 1, since = version, recent = 0, ring = {} }
-    for k, part in ipairs(PARTS) do
-      new[part] = tonumber(ARGV[at + k])
-      if not new[part] or not (new[part] >= 0 and new[part] <= EXACT) then
-        return redis.error_reply('BADARG ' .. part)
-      end
-    end
-    at = at + 10
+  for _, new in ipairs(scope.limits) do
+    new.active, new.since, new.recent, new.ring = 1, version, 0, {}
     local place, free = nil, nil
     for i, limit in ipairs(limits) do
       if limit.name == new.name then place = i end
@@ -222,7 +242,7 @@ for _ = 1, scope_count do
     end
     limits[place] = new
   end
-  store(name, slots, in_flight, limits)
+  store(name, scope.slots, in_flight, limits)
   kept_scopes[name] = true
 end
 
