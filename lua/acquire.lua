@@ -61,7 +61,8 @@ local now, fits, changed = nil, not known[1], {}
 at = COSTS_FROM
 for i = 1, count do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
-  if not fits or not layout or not record or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+  if not fits or not layout or not record or #layout < HEADER_BYTES + LIMIT_BYTES * n
+    or #record ~= RECORD_BYTES + RECORD_BYTES * n then
     fits = false
     break
   end

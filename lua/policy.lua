@@ -76,8 +76,7 @@ for k = 1, 8 do
   local kind = redis.call('TYPE', KEYS[k]).ok
   if kind == TYPES[k] then
     present = present + 1
-    local mark = kind == 'hash' and redis.call('HGET', KEYS[k], '!') or redis.call('ZSCORE', KEYS[k], '!')
-    if not mark then sound = false end
+    if not redis.call(kind == 'hash' and 'HGET' or 'ZSCORE', KEYS[k], '!') then sound = false end
   else
     sound = false
     if kind ~= 'none' then
@@ -94,13 +93,16 @@ if sound then
   local raw = {}
   for k = 1, #kept, 2 do raw[kept[k]] = kept[k + 1] end
   sound = raw['!'] and tonumber(raw['!due']) and true or false
+  local found = 0
   for field, value in pairs(raw) do
     if string.sub(field, 1, 1) == '=' then
+      found = found + 1
       local name = string.sub(field, 2)
       old[name] = read_scope(name, value, raw[name])
       if not old[name] then sound = false end
     end
   end
+  if found ~= tonumber(raw['!scopes']) then sound = false end
   project_last = old.p and old.p.levels[1] or 0
 end
 local now = time_now(given_now, project_last)
@@ -137,18 +139,25 @@ if not sound then
   local permits = redis.call('HGETALL', permits_key)
   for k = 1, #permits, 2 do
     if permits[k] ~= '!' then
-      local read, permit = pcall(read_permit, permits[k + 1])
-      if not read or type(permit) ~= 'table' then
-        redis.call('HDEL', permits_key, permits[k])
-      elseif permit[STATE] == 'running' then
+      local permit = read_permit(permits[k + 1])
+      local ends = forget_at(now, REMEMBER_ENDED)
+      if permit and permit[STATE] == 'running' then
         local scope = SCOPES
         while permit[scope] do
           used[permit[scope]] = (used[permit[scope]] or 0) + 1
           scope = scope + 2 + permit[scope + 1]
         end
-        redis.call('ZADD', times_key, now + permit[LEASE], permits[k])
+        ends = now + permit[LEASE]
+      end
+      if permit and permit[VERSION] then
+        -- Its costs stand by places that may be others' now: whatever it used, no level of today took it.
+        permit[VERSION] = 0
+        write_permit(permits[k], permit)
+      end
+      if permit then
+        redis.call('ZADD', times_key, ends, permits[k])
       else
-        redis.call('ZADD', times_key, forget_at(now, REMEMBER_ENDED), permits[k])
+        redis.call('HDEL', permits_key, permits[k])
       end
     end
   end
@@ -171,7 +180,9 @@ local function opened(s)
   return limits
 end
 
+local stored = 0
 local function store(name, slots, used, limits)
+  stored = stored + 1
   local layout, record, names, ring = { struct.pack('<dd', slots, #limits) }, { struct.pack('<dd', now, used) }, {}, {}
   for i, l in ipairs(limits) do
     layout[1 + i] = struct.pack(LIMIT, l.since, l.active, l.rate, l.factor, l.tick, l.capacity, l.ceiling, l.width,
@@ -261,12 +272,17 @@ for name, s in pairs(old) do
   end
 end
 
+-- In a damaged project nobody knows them, but for what is in flight there.
+for name, in_flight in pairs(used) do
+  if not kept_scopes[name] then store(name, -1, in_flight, {}) end
+end
+
 -- 5. All of it at once; lists go in pieces, because unpack has an end.
 local stamp = string.format('%.0f:%s', version, epoch)
 for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
 for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name) end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
-redis.call('HSET', levels_key, '!', stamp, '!due', due)
+redis.call('HSET', levels_key, '!', stamp, '!due', due, '!scopes', stored)
 redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
   cmsgpack.pack({ note, document }))
 redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))

@@ -54,7 +54,7 @@ at = SCOPES
 for i = 1, plain and scopes or 0 do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if used[used_at + 1] ~= permit[at] or used[used_at + 2] ~= n or not layout or not record
-    or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+    or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_BYTES + RECORD_BYTES * n then
     plain = false
     break
   end
