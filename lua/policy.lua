@@ -216,7 +216,9 @@ local function carry_over(before, new)
   if before.width ~= new.width or before.unit ~= new.unit then
     local slots = before.width > 0 and pruned(before.ring, floor(now / before.width)) or {}
     for k = 2, #slots, 2 do new.recent = new.recent + slots[k] end
-    new.recent = new.width > 0 and ceil(new.recent * new.unit / before.unit) or 0
+    -- Without a gate so far: at least what has not refilled yet.
+    if before.width == 0 then new.recent = ceil((before.capacity - before.level) / before.factor) end
+    new.recent = new.width > 0 and math.min(ceil(new.recent * new.unit / before.unit), EXACT) or 0
     new.ring = {}
   end
   -- Permits that took the old units cannot be corrected in the new ones: their estimate stands.
