@@ -34,6 +34,9 @@ final class Held {
     private static final long SHORTEST_BEAT_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration LEASE_WHILE_IDLE = Duration.ofSeconds(30);
 
+    /** Something that Redis did not hear is told again three times a second. */
+    private static final Duration LEASE_WHILE_UNHEARD = Duration.ofSeconds(1);
+
     private final SluiceClient client;
     private final String project;
     private final PolicyCache policies;
@@ -47,7 +50,8 @@ final class Held {
     private long nextBeatNs;
     private boolean closed;
 
-    private record Unheard(Settlement settlement, long untilNs) {}
+    /** {@code undo}: nobody ever got the permit. */
+    private record Unheard(Settlement settlement, boolean undo, long untilNs) {}
 
     Held(SluiceClient client, String project, PolicyCache policies) {
         this.client = client;
@@ -70,9 +74,26 @@ final class Held {
         return granted;
     }
 
+    /** No longer ours to renew. */
+    void forget(LivePermit permit) {
+        permits.remove(permit.id(), permit);
+    }
+
+    /**
+     * What to ask for under a caller's id. If an earlier question with this id got no answer, it is the same permit that
+     * is wanted now: it must not be undone any more.
+     */
+    PermitName nameFor(String id) {
+        Unheard unheard = backlog.get(id);
+        if (unheard != null && unheard.undo() && backlog.remove(id, unheard)) {
+            return unheard.settlement().permit();
+        }
+        return new PermitName(id, RandomIds.next());
+    }
+
     /** Asked for, never answered, no longer wanted: whatever Redis granted comes back. */
     void undo(PermitName name) {
-        remember(new Settlement(project, name, "cancelled", "", List.of()));
+        remember(new Settlement(project, name, "cancelled", "", List.of()), true);
     }
 
     CompletionStage<Ending> end(LivePermit permit, How how, Reserved used) {
@@ -85,7 +106,7 @@ final class Held {
                 .whenComplete((ending, e) -> {
                     endings.decrementAndGet();
                     if (e != null) {
-                        remember(settlement);
+                        remember(settlement, false);
                     }
                 })
                 .thenApply(settled -> ending(settled, used));
@@ -120,13 +141,14 @@ final class Held {
         throw new OutageException("lost_state", "the project lost its state before " + used + " could be booked", null);
     }
 
-    private void remember(Settlement settlement) {
+    private void remember(Settlement settlement, boolean undo) {
         if (backlog.size() >= BACKLOG) {
             log.error("{}: more than {} endings that Redis did not hear; dropped one", project, BACKLOG);
             return;
         }
-        backlog.put(settlement.permit().id(), new Unheard(settlement, System.nanoTime() + TimeUnit.HOURS.toNanos(1)));
-        beatWithin(Duration.ofSeconds(3));
+        long until = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
+        backlog.put(settlement.permit().id(), new Unheard(settlement, undo, until));
+        beatWithin(LEASE_WHILE_UNHEARD);
     }
 
     /** Beats a third of the lease from now at the latest, and from then on a third of the shortest lease held. */
@@ -146,10 +168,11 @@ final class Held {
         synchronized (this) {
             beat = null;
         }
+        Duration idle = backlog.isEmpty() ? LEASE_WHILE_IDLE : LEASE_WHILE_UNHEARD;
         beatWithin(permits.values().stream()
                 .map(LivePermit::lease)
                 .min(Duration::compareTo)
-                .orElse(LEASE_WHILE_IDLE));
+                .orElse(idle));
         beat();
     }
 

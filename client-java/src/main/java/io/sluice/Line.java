@@ -31,25 +31,38 @@ final class Line {
     private final Consumer<Waiter> askAgain;
     private final Map<String, ArrayDeque<Waiter>> waiting = new HashMap<>();
     private final Map<String, ScheduledFuture<?>> alarms = new HashMap<>();
-
-    private long heard;
+    private long wakes;
 
     Line(ScheduledExecutorService timer, Consumer<Waiter> askAgain) {
         this.timer = timer;
         this.askAgain = askAgain;
     }
 
-    /** A call was told to wait: at the head of its class if it stood there before, else at the tail. */
+    /** How often something became free. */
+    synchronized long wakes() {
+        return wakes;
+    }
+
+    /**
+     * A call was told to wait: at the head of its class if it stood there before, else at the tail. It asks again at once
+     * if something became free after it had asked: that news can overtake the answer.
+     */
     void add(String modelClass, Waiter waiter, Answer.Wait why) {
         waiter.queued = true;
+        boolean missed;
         synchronized (this) {
             ArrayDeque<Waiter> queue = waiting.computeIfAbsent(modelClass, c -> new ArrayDeque<>());
             if (!queue.contains(waiter)) {
                 queue.addLast(waiter);
             }
-            if (queue.peekFirst() == waiter) {
+            boolean first = queue.peekFirst() == waiter;
+            missed = first && waiter.askedAtWake != wakes;
+            if (first) {
                 sleep(modelClass, why);
             }
+        }
+        if (missed) {
+            askAgain.accept(waiter);
         }
     }
 
@@ -90,18 +103,10 @@ final class Line {
     void wake() {
         List<Waiter> heads = new ArrayList<>();
         synchronized (this) {
-            heard++;
+            wakes++;
             waiting.values().forEach(queue -> heads.add(queue.getFirst()));
         }
         heads.forEach(askAgain);
-    }
-
-    /**
-     * How many messages have come. One that comes while a call is asking finds nobody in line yet; the call then asks once
-     * more instead of sleeping.
-     */
-    synchronized long heard() {
-        return heard;
     }
 
     /** Nobody's turn comes any more. */

@@ -69,32 +69,46 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending settle(Usage usage) {
-        return project.blocking(settleAsync(usage));
+        return project.blocking(() -> settled(usage));
     }
 
     @Override
     public CompletionStage<Ending> settleAsync(Usage usage) {
+        return project.client.handOver(settled(usage));
+    }
+
+    private CompletionStage<Ending> settled(Usage usage) {
         return end(How.SETTLED, Estimates.merge(usage, call.estimate()), usage);
     }
 
     @Override
     public Ending cancel() {
-        return project.blocking(cancelAsync());
+        return project.blocking(() -> cancelled());
     }
 
     @Override
     public CompletionStage<Ending> cancelAsync() {
+        return project.client.handOver(cancelled());
+    }
+
+    private CompletionStage<Ending> cancelled() {
         return end(How.CANCELLED, new Reserved(0, 0, 0, 0, 0), null);
     }
 
     @Override
     public Ending throttled(Rejection rejection) {
-        return project.blocking(throttledAsync(rejection));
+        return project.blocking(() -> rejected(rejection));
     }
 
     @Override
     public CompletionStage<Ending> throttledAsync(Rejection rejection) {
-        project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
+        return project.client.handOver(rejected(rejection));
+    }
+
+    private CompletionStage<Ending> rejected(Rejection rejection) {
+        if (!isEnded()) {
+            project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
+        }
         // The request was counted by the provider, its tokens were not.
         return end(How.THROTTLED, new Reserved(call.estimate().requests(), 0, 0, 0, 0), null);
     }
@@ -164,7 +178,7 @@ final class LivePermit implements Permit {
     @Override
     public void close() {
         if (ending.get() == null) {
-            settleAsync(Usage.UNKNOWN).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+            settled(Usage.UNKNOWN).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
         }
     }
 }

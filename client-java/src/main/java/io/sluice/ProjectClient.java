@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** One project in this process: asks for permits, lets calls wait, keeps what it was granted alive. */
@@ -67,10 +68,8 @@ final class ProjectClient implements Project {
 
     @Override
     public CompletionStage<Decision> tryAcquireAsync(Call call) {
-        return begin(call, Duration.ZERO, true)
-                .result
-                .handle(Outcome::new)
-                .thenApplyAsync(this::decision, client.callbacks);
+        Waiter waiter = begin(call, Duration.ZERO, true);
+        return handOver(waiter, waiter.result.handle(Outcome::new).thenApply(this::decision));
     }
 
     private record Outcome(
@@ -102,19 +101,14 @@ final class ProjectClient implements Project {
     @Override
     public CompletionStage<Permit> acquireAsync(Call call, Duration maxWait) {
         Waiter waiter = begin(call, maxWait, false);
-        CompletableFuture<Permit> theirs = new CompletableFuture<>();
-        // Their code runs on our callback threads, never on the store's.
-        waiter.result.whenCompleteAsync(
-                (permit, e) -> {
-                    if (e != null) {
-                        theirs.completeExceptionally(Blocking.cause(e));
-                    } else if (!theirs.complete(permit)) {
-                        permit.cancelAsync();
-                    }
-                },
-                client.callbacks);
-        theirs.whenComplete((permit, e) -> {
-            if (theirs.isCancelled()) {
+        return handOver(waiter, waiter.result.thenApply(permit -> permit));
+    }
+
+    /** Who ends the future in our stead, by cancelling it or by a time-out of its own, keeps nothing. */
+    private <T> CompletableFuture<T> handOver(Waiter waiter, CompletionStage<T> ours) {
+        CompletableFuture<T> theirs = client.handOver(ours);
+        theirs.whenComplete((result, e) -> {
+            if (e != null || result == null) {
                 giveUp(waiter, "cancelled");
             }
         });
@@ -129,9 +123,7 @@ final class ProjectClient implements Project {
         }
         long now = System.nanoTime();
         long wait = saturatedNanos(maxWait);
-        Store.PermitName name = call.id == null
-                ? new Store.PermitName(RandomIds.next(), "")
-                : new Store.PermitName(call.id, RandomIds.next());
+        Store.PermitName name = call.id == null ? new Store.PermitName(RandomIds.next(), "") : held.nameFor(call.id);
         String digest = call.id == null ? "" : digest(call);
         Waiter waiter = new Waiter(call, name, digest, now, now + wait, once || wait == 0);
         client.tell(() -> client.listener.started(id, call));
@@ -169,8 +161,8 @@ final class ProjectClient implements Project {
             if (!waiter.beginAsking()) {
                 return;
             }
+            waiter.askedAtWake = line.wakes();
             long sent = System.nanoTime();
-            waiter.heardBefore = line.heard();
             client.store.acquire(ask).whenComplete((answer, e) -> {
                 client.meters.script("acquire", Duration.ofNanos(System.nanoTime() - sent));
                 boolean news = waiter.endAsking();
@@ -221,11 +213,16 @@ final class ProjectClient implements Project {
     private void granted(Waiter waiter, Resolved resolved, Answer.Granted granted) {
         Duration waited = waiter.waited(System.nanoTime());
         Store.PermitName name = new Store.PermitName(waiter.name.id(), granted.nonce());
-        LivePermit permit =
-                held.keep(new LivePermit(this, resolved, name, Duration.ofNanos(granted.leaseUs() * 1_000), waited));
-        if (!waiter.result.complete(permit) && !granted.again()) {
-            // Given up at that very moment (Netflix/concurrency-limits#179): nothing was sent.
-            permit.cancelAsync();
+        LivePermit fresh = new LivePermit(this, resolved, name, Duration.ofNanos(granted.leaseUs() * 1_000), waited);
+        LivePermit permit = held.keep(fresh);
+        if (waiter.result.complete(permit)) {
+            return;
+        }
+        // Given up at that very moment (Netflix/concurrency-limits#179).
+        if (name.equals(waiter.name)) {
+            permit.cancelAsync(); // granted to this very call: nothing was sent
+        } else if (permit == fresh) {
+            held.forget(permit); // granted to an earlier one of this id, which nobody here holds
         }
     }
 
@@ -259,9 +256,8 @@ final class ProjectClient implements Project {
                 Duration.ofNanos(wait.waitUs() * 1_000),
                 position > 1 || wait.exactUs() != wait.waitUs())));
         if (waiter.isDone()) {
+            waiter.deadline.cancel(false);
             line.remove(waiter);
-        } else if (line.heard() != waiter.heardBefore) {
-            askAgain(waiter);
         }
     }
 
@@ -303,12 +299,20 @@ final class ProjectClient implements Project {
 
     /** Nobody knows whether the script ran. The same id is safe to ask again; who gives up undoes what may be. */
     private void unanswered(Waiter waiter, PolicyView view, Throwable e) {
-        boolean unknown = e instanceof OutageException outage && outage.reason().equals("timeout");
-        if (unknown && !waiter.isDone() && ++waiter.unanswered < TRIES && System.nanoTime() - waiter.deadlineNs < 0) {
+        String reason = e instanceof OutageException outage ? outage.reason() : "";
+        boolean unknown = reason.equals("timeout") || reason.equals("disconnected");
+        if (unknown) {
+            waiter.unanswered++;
+        }
+        if (reason.equals("timeout")
+                && !waiter.isDone()
+                && waiter.unanswered < TRIES
+                && System.nanoTime() - waiter.deadlineNs < 0) {
             ask(waiter, view);
             return;
         }
-        if (unknown) {
+        // Also where the last question was not even sent: an earlier one may have been heard.
+        if (waiter.unanswered > 0) {
             held.undo(waiter.name);
         }
         fail(waiter, e);
@@ -362,9 +366,10 @@ final class ProjectClient implements Project {
         return held.end(permit, how, used);
     }
 
-    <T> T blocking(CompletionStage<T> stage) {
+    /** Starts nothing on a thread that must not wait for its end. */
+    <T> T blocking(Supplier<CompletionStage<T>> start) {
         client.mayBlock();
-        return Blocking.get(stage);
+        return Blocking.get(start.get());
     }
 
     private void heard(String message) {
@@ -377,6 +382,11 @@ final class ProjectClient implements Project {
     /** How many calls of this process wait. */
     int waiting() {
         return line.size();
+    }
+
+    /** How many permits this process holds. */
+    int held() {
+        return held.size();
     }
 
     void close() {

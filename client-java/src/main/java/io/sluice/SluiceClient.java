@@ -2,11 +2,13 @@ package io.sluice;
 
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,8 +24,15 @@ final class SluiceClient implements Sluice {
     /** Fires timers. Nothing that can block runs here: a user's slow callback must not cost anybody a lease. */
     final ScheduledExecutorService timer;
 
-    /** Runs what users hand in. */
-    final ExecutorService callbacks = Executors.newCachedThreadPool(task -> thread("sluice-callback", task));
+    /** Runs what users hand in. After close there is no thread left for it: better on this one than never. */
+    final ExecutorService callbacks = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            10,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            task -> thread("sluice-callback", task),
+            (task, pool) -> task.run());
 
     private final Map<String, ProjectClient> projects = new ConcurrentHashMap<>();
 
@@ -64,6 +73,21 @@ final class SluiceClient implements Sluice {
 
     private ProjectClient client(String id) {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
+    }
+
+    /** A result for users: what they chain to it runs on our callback threads, never on the store's. */
+    <T> CompletableFuture<T> handOver(CompletionStage<T> ours) {
+        CompletableFuture<T> theirs = new CompletableFuture<>();
+        ours.whenCompleteAsync(
+                (result, e) -> {
+                    if (e == null) {
+                        theirs.complete(result);
+                    } else {
+                        theirs.completeExceptionally(Blocking.cause(e));
+                    }
+                },
+                callbacks);
+        return theirs;
     }
 
     /** Tells a listener; what it throws is logged and goes no further. */

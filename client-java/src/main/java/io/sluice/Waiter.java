@@ -33,13 +33,13 @@ final class Waiter {
     /** Whether it has ever stood in line. */
     volatile boolean queued;
 
-    /** How many messages had come when it asked last. */
-    volatile long heardBefore;
-
     /** Asked, timed out, asked again with the same id. */
     int unanswered;
 
     int retries;
+
+    /** {@link Line#wakes} as it asked last. */
+    volatile long askedAtWake;
 
     Waiter(Call call, Store.PermitName name, String digest, long startedNs, long deadlineNs, boolean once) {
         this.call = call;

@@ -33,24 +33,37 @@ final class Budget implements AutoCloseable {
     }
 
     static Budget of(String uri, String limits) {
-        Budget budget = new Budget(uri, Sluice.connect(uri), "t-" + UUID.randomUUID());
+        return of(uri, Sluice.Options.DEFAULT, limits);
+    }
+
+    static Budget of(String uri, Sluice.Options options, String limits) {
+        Budget budget = new Budget(uri, Sluice.connect(uri, options), "t-" + UUID.randomUUID());
         budget.install(limits);
         return budget;
     }
 
     static Policy policy(String project, String limits) {
+        return policy(project, limits, "1s");
+    }
+
+    static Policy policy(String project, String limits, String lease) {
         return Policy.parse("""
                 project: %s
                 provider: generic
                 headroom: 1
-                lease: 1s
+                lease: %s
                 classes:
                   - {name: m, models: ["m-*"], max_output: 100, limits: {%s}}
-                """.formatted(project, limits));
+                """.formatted(project, lease, limits));
     }
 
     long install(String limits) {
         return sluice.install(policy(id, limits));
+    }
+
+    /** So that nothing a test left behind comes back by itself. */
+    void installWithALongLease(String limits) {
+        sluice.install(policy(id, limits, "15m"));
     }
 
     Permit take() {

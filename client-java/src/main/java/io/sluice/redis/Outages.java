@@ -47,8 +47,11 @@ final class Outages {
         return new OutageException("script", "unexpected: " + e, e);
     }
 
-    /** Whether Redis itself is in trouble; a script's complaint about one call is not. */
+    /**
+     * Whether Redis itself is in trouble; a script's complaint about one call is not. Nor is a full memory: new permits
+     * are refused then, but endings and beats still work and must get through.
+     */
     static boolean isRedisDown(OutageException outage) {
-        return !Set.of("script", "bad_reply", "wrongtype", "tryagain").contains(outage.reason());
+        return !Set.of("script", "bad_reply", "wrongtype", "tryagain", "oom").contains(outage.reason());
     }
 }
