@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -86,6 +87,43 @@ class MendingIT {
         assertThat(ask(T0 + S, "b")).startsWith("wait");
         assertThat(end(T0 + S, "a")).startsWith("ended", "settled", 0L);
         assertThat(ask(T0 + S, "b")).startsWith("granted");
+    }
+
+    /** The keys each script looks at before it writes; nothing may be made anew where something was lost. */
+    @ParameterizedTest
+    @CsvSource({"1, levels", "2, permits", "5, times", "6, hosts"})
+    void aMissingKeyIsToldByEveryScriptThatNeedsIt(int key, String what) {
+        ScopeLimits[] policy = modelClass(3, whole("itpm", 1000));
+        scripts.install(T0, policy);
+        ask(T0, "a");
+        ask(T0, "b");
+        scripts.redis.del(key(key));
+        long due = T0 + LEASE + S; // with something due no script takes its short way past times
+        assertThat(scripts.beat(due, "h", "a")).containsExactly("lost", what);
+        if (!what.equals("hosts")) {
+            assertThat(ask(due, "c")).containsExactly("lost", what);
+            assertThat(end(due, "a")).containsExactly("lost", what);
+        }
+        assertThat(scripts.redis.exists(key(key))).as("made anew by nobody").isZero();
+        assertThat(scripts.install(due, 1, "", policy)).startsWith("installed");
+        assertThat(used()).isEqualTo(what.equals("permits") ? 0 : 2);
+    }
+
+    /** Whose slot it was stood in the record only: guessing would free somebody else's. */
+    @Test
+    void aLostRecordFreesNoSlotUntilTheProjectIsMended() {
+        ScopeLimits[] policy = modelClass(2);
+        scripts.install(T0, policy);
+        ask(T0, "lost");
+        ask(T0 + S, "a");
+        scripts.redis.hdel(key(PERMITS), "lost");
+        scripts.beat(T0 + LEASE, "h");
+        Scripted.Scope project = scripts.inspect(T0 + LEASE).get("p");
+        assertThat(List.of(project.used(), used())).containsExactly(2L, 2L);
+        assertThat(scripts.redis.hget(key(LEVELS), "#orphans")).isEqualTo("1");
+        scripts.redis.del(key(LEARN));
+        scripts.install(T0 + LEASE, 1, "", policy);
+        assertThat(used()).isEqualTo(1);
     }
 
     /** A layout cut short is damage like any other, also where only the first numbers are read. */
