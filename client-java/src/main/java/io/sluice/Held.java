@@ -33,6 +33,7 @@ final class Held {
     private static final int BACKLOG = 10_000;
     private static final long SHORTEST_BEAT_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration LEASE_WHILE_IDLE = Duration.ofSeconds(30);
+    private static final Duration LEASE_WHILE_UNHEARD = Duration.ofSeconds(3);
 
     private final SluiceClient client;
     private final String project;
@@ -145,7 +146,7 @@ final class Held {
         }
         long until = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
         backlog.put(settlement.permit().id(), new Unheard(settlement, undo, until));
-        beatWithin(Duration.ofSeconds(3));
+        beatWithin(LEASE_WHILE_UNHEARD);
     }
 
     /** Beats a third of the lease from now at the latest, and from then on a third of the shortest lease held. */
@@ -168,7 +169,7 @@ final class Held {
         beatWithin(permits.values().stream()
                 .map(LivePermit::lease)
                 .min(Duration::compareTo)
-                .orElse(LEASE_WHILE_IDLE));
+                .orElse(backlog.isEmpty() ? LEASE_WHILE_IDLE : LEASE_WHILE_UNHEARD));
         beat();
     }
 

@@ -300,12 +300,14 @@ final class ProjectClient implements Project {
 
     /** Nobody knows whether the script ran. The same id is safe to ask again; who gives up undoes what may be. */
     private void unanswered(Waiter waiter, PolicyView view, Throwable e) {
-        boolean unknown = e instanceof OutageException outage && outage.reason().equals("timeout");
-        if (unknown && !waiter.isDone() && ++waiter.unanswered < TRIES && System.nanoTime() - waiter.deadlineNs < 0) {
+        boolean timedOut =
+                e instanceof OutageException outage && outage.reason().equals("timeout");
+        if (timedOut && !waiter.isDone() && ++waiter.unanswered < TRIES && System.nanoTime() - waiter.deadlineNs < 0) {
             ask(waiter, view);
             return;
         }
-        if (unknown) {
+        // An earlier question may have been granted, even if the last one was not sent any more.
+        if (timedOut || waiter.unanswered > 0) {
             held.undo(waiter.name);
         }
         fail(waiter, e);

@@ -124,7 +124,8 @@ class RedisTroubleIT {
 
             long start = System.nanoTime();
             outcome().until(() -> answers(budget));
-            assertThat(budget.levels().left().get("calls")).isLessThanOrEqualTo(1 + Budget.since(start).toSeconds());
+            assertThat(budget.levels().left().get("calls"))
+                    .isLessThanOrEqualTo(1 + Budget.since(start).toSeconds());
             assertThat(budget.sluice.installed(budget.id).version()).isEqualTo(1);
         }
     }
