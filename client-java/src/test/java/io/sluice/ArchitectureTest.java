@@ -1,0 +1,84 @@
+package io.sluice;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static java.util.stream.Collectors.toSet;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+    private static final JavaClasses CLIENT = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .withImportOption(location -> !location.contains("testbed"))
+            .importPackages("io.sluice");
+
+    @Test
+    void whatDecidesKnowsNothingOfRedis() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.sluice")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.sluice.redis..")
+                .check(CLIENT);
+    }
+
+    @Test
+    void onlyTheStoreKnowsLettuceNettyAndReactor() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.sluice.redis..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.lettuce..", "io.netty..", "reactor..")
+                .check(CLIENT);
+    }
+
+    @Test
+    void nothingSleepsAndNothingPrints() {
+        noClasses().should().callMethod(Thread.class, "sleep", long.class).check(CLIENT);
+        noClasses()
+                .should()
+                .callMethod(Thread.class, "sleep", long.class, int.class)
+                .check(CLIENT);
+        noClasses().should().accessField(System.class, "out").check(CLIENT);
+        noClasses().should().accessField(System.class, "err").check(CLIENT);
+    }
+
+    /** A public type is a promise. Whoever adds one adds it here. */
+    @Test
+    void thePublicTypesAreThese() {
+        assertThat(CLIENT.stream()
+                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC) && type.isTopLevelClass())
+                        .map(JavaClass::getName)
+                        .map(name -> name.substring("io.sluice.".length()))
+                        .collect(toSet()))
+                .containsExactlyInAnyOrder(
+                        "Call",
+                        "Decision",
+                        "InvalidPolicyException",
+                        "OutageException",
+                        "Permit",
+                        "Policy",
+                        "Priority",
+                        "Project",
+                        "Provider",
+                        "RefillLimit",
+                        "Refusal",
+                        "RefusedException",
+                        "Rejection",
+                        "ScopeLimits",
+                        "Sluice",
+                        "Store",
+                        "Usage",
+                        "WaitListener",
+                        "Weights",
+                        "redis.RedisStore",
+                        "redis.RedisStoreProvider");
+    }
+}
