@@ -219,7 +219,9 @@ final class Held {
                 beat.cancel(false);
             }
         }
-        beat();
+        if (!permits.isEmpty() || !backlog.isEmpty()) {
+            beat();
+        }
         CompletableFuture<Void> done = new CompletableFuture<>();
         waitForEndings(done);
         return done;

@@ -2,10 +2,6 @@ package io.sluice;
 
 import io.sluice.Store.Installation;
 import io.sluice.Store.Installed;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -32,8 +28,8 @@ final class Installer {
     private CompletionStage<String> put(Policy policy, long held) {
         String document = policy.toJson();
         String note = "{\"by\":\"" + host + "\"}";
-        Installation installation =
-                new Installation(policy.project(), held, "", digest(document), document, note, policy.scopes());
+        Installation installation = new Installation(
+                policy.project(), held, "", Digests.hex(document, 16), document, note, policy.scopes());
         return store.install(installation).thenCompose(installed -> {
             if (installed instanceof Installed.Done done) {
                 return CompletableFuture.completedStage(done.stamp());
@@ -47,14 +43,5 @@ final class Installer {
             return CompletableFuture.failedStage(
                     new OutageException("lost_state", "a newer policy is stored: " + installed, null));
         });
-    }
-
-    private static String digest(String document) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(document.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash, 0, 16);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

@@ -41,6 +41,7 @@ final class SluiceClient implements Sluice {
         this.host = options.host() == null ? "host-" + RandomIds.next() : options.host();
         this.listener = options.listener() == null ? new WaitListener() {} : options.listener();
         this.meters = new Meters(options.meters());
+        meters.storeUp(() -> store.answers() ? 1 : 0);
         ScheduledThreadPoolExecutor scheduler =
                 new ScheduledThreadPoolExecutor(1, task -> thread("sluice-timer", task));
         scheduler.setRemoveOnCancelPolicy(true);

@@ -42,6 +42,9 @@ public interface Store extends AutoCloseable {
     /** Whether the current thread is one that must not block, because it delivers this store's replies. */
     boolean mustNotBlock();
 
+    /** Whether it answered lately. */
+    boolean answers();
+
     @Override
     void close();
 

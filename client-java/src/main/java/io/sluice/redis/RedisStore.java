@@ -153,6 +153,11 @@ public final class RedisStore implements Store {
     }
 
     @Override
+    public boolean answers() {
+        return !breaker.isOpen();
+    }
+
+    @Override
     public void close() {
         connection.close();
     }

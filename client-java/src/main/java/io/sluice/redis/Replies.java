@@ -19,12 +19,12 @@ final class Replies {
     private final Script script;
     private final List<Object> parts;
 
-    private Replies(Script script, List<Object> parts) {
+    private Replies(Script script, @Nullable List<Object> parts) {
         this.script = script;
-        this.parts = parts;
+        this.parts = parts == null ? List.of() : parts;
     }
 
-    static Answer answer(List<Object> reply) {
+    static Answer answer(@Nullable List<Object> reply) {
         Replies r = new Replies(Script.ACQUIRE, reply);
         return switch (r.code()) {
             case "granted" ->
@@ -40,7 +40,7 @@ final class Replies {
         };
     }
 
-    static Settled settled(List<Object> reply) {
+    static Settled settled(@Nullable List<Object> reply) {
         Replies r = new Replies(Script.SETTLE, reply);
         return switch (r.code()) {
             case "ended" -> r.sized(4, new Settled.Ended(r.text(1), r.flag(2), r.text(3)));
@@ -50,7 +50,7 @@ final class Replies {
         };
     }
 
-    static Beat beat(List<Object> reply, int permits) {
+    static Beat beat(@Nullable List<Object> reply, int permits) {
         Replies r = new Replies(Script.BEAT, reply);
         if (r.code().equals("lost")) {
             return r.sized(2, new Beat.Lost(r.text(1)));
@@ -65,7 +65,7 @@ final class Replies {
         return r.sized(5 + permits, new Beat.Alive(r.text(1), r.positive(2), r.number(3), r.flag(4), renewed));
     }
 
-    static Installed installed(List<Object> reply) {
+    static Installed installed(@Nullable List<Object> reply) {
         Replies r = new Replies(Script.POLICY, reply);
         return switch (r.code()) {
             case "installed" -> r.sized(2, new Installed.Done(r.text(1), true));
@@ -77,7 +77,7 @@ final class Replies {
     }
 
     /** The policy in force, or {@code null} if none is installed. */
-    static @Nullable StoredPolicy policy(List<Object> reply) {
+    static @Nullable StoredPolicy policy(@Nullable List<Object> reply) {
         Replies r = new Replies(Script.INSPECT, reply);
         if (r.code().equals("lost")) {
             return null;
@@ -86,7 +86,7 @@ final class Replies {
             throw r.bad();
         }
         List<Layout> layouts = new ArrayList<>();
-        for (int i = 3; i < reply.size(); i++) {
+        for (int i = 3; i < r.parts.size(); i++) {
             Replies scope = new Replies(Script.INSPECT, r.list(i));
             Replies active = new Replies(Script.INSPECT, scope.list(2));
             List<Boolean> flags = new ArrayList<>();
