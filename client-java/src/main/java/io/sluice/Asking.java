@@ -3,6 +3,8 @@ package io.sluice;
 import io.sluice.PolicyView.Resolved;
 import io.sluice.Store.Answer;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +21,6 @@ final class Asking {
     private static final int RETRIES = 8;
 
     private static final long FOREVER_NS = Long.MAX_VALUE / 4;
-    private static final long LOCAL_NO_AGE_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final ProjectClient project;
     private final SluiceClient client;
@@ -121,6 +122,9 @@ final class Asking {
     }
 
     private void answered(Waiter waiter, Resolved resolved, Answer answer) {
+        if (!(answer instanceof Answer.Stale || answer instanceof Answer.Lost)) {
+            waiter.retries = 0;
+        }
         if (answer instanceof Answer.Granted granted) {
             granted(waiter, resolved, granted);
         } else if (answer instanceof Answer.Wait wait) {
@@ -128,29 +132,27 @@ final class Asking {
         } else if (answer instanceof Answer.Stale) {
             retry(waiter, policies.after(resolved.view()), "the policy changes too fast");
         } else if (answer instanceof Answer.Lost lost) {
-            PolicyView known = resolved.view();
-            retry(
-                    waiter,
-                    installer.mend(known).thenCompose(stamp -> policies.youngerThan(0)),
-                    "the project's state is damaged: " + lost.what());
+            mend(waiter, resolved.view(), lost.what());
         } else {
             refuse(waiter, Refusals.of(id, waiter.call, answer));
         }
     }
 
+    private void mend(Waiter waiter, PolicyView known, String what) {
+        retry(
+                waiter,
+                installer.mend(known).thenCompose(stamp -> policies.youngerThan(0)),
+                "the project's state is damaged: " + what);
+    }
+
     private void granted(Waiter waiter, Resolved resolved, Answer.Granted granted) {
         Duration waited = waiter.waited(System.nanoTime());
         Store.PermitName name = new Store.PermitName(waiter.name.id(), granted.nonce());
-        LivePermit fresh = new LivePermit(project, resolved, name, Duration.ofNanos(granted.leaseUs() * 1_000), waited);
-        LivePermit permit = held.keep(fresh);
-        if (waiter.result.complete(permit)) {
-            return;
-        }
-        // Given up at that very moment (Netflix/concurrency-limits#179).
-        if (name.equals(waiter.name)) {
-            permit.cancelAsync(); // granted to this very call: nothing was sent
-        } else if (permit == fresh) {
-            held.forget(permit); // granted to an earlier one of this id, which nobody here holds
+        Duration lease = Duration.ofNanos(granted.leaseUs() * 1_000);
+        LivePermit permit = held.take(new LivePermit(project, resolved, name, lease, waited), name.equals(waiter.name));
+        if (!waiter.result.complete(permit)) {
+            // Given up at that very moment (Netflix/concurrency-limits#179).
+            held.leave(permit);
         }
     }
 
@@ -158,7 +160,7 @@ final class Asking {
         waiter.why = wait;
         long now = System.nanoTime();
         long left = Math.min(waiter.deadlineNs - now, maxWaitLeft(waiter, resolved, now));
-        if (waiter.once || left <= 0 || wait.exactUs() * 1_000 > left) {
+        if (waiter.once || left <= 0 || TimeUnit.MICROSECONDS.toNanos(wait.exactUs()) > left) {
             Refusal.Kind kind = waiter.once ? Refusal.Kind.WAIT : Refusal.Kind.DEADLINE;
             refuse(waiter, Refusals.wait(kind, id, wait));
             return;
@@ -181,7 +183,7 @@ final class Asking {
                 wait.scope(),
                 wait.limit(),
                 position == 0 ? null : position,
-                Duration.ofNanos(wait.waitUs() * 1_000),
+                Duration.of(wait.waitUs(), ChronoUnit.MICROS),
                 position > 1 || wait.exactUs() != wait.waitUs())));
         if (waiter.isDone()) {
             waiter.deadline.cancel(false);
@@ -198,9 +200,9 @@ final class Asking {
         return saturatedNanos(resolved.view().policy.maxWait()) - (now - waiter.startedNs);
     }
 
-    /** A "no" that this process can give by itself must not rest on an old policy. */
+    /** A "no" that this process can give by itself must not rest on a policy older than the question. */
     private void refuseUnlessNews(Waiter waiter, PolicyView view, Refusal refusal) {
-        policies.youngerThan(LOCAL_NO_AGE_NS).whenComplete((fresh, e) -> {
+        policies.youngerThan(System.nanoTime() - waiter.startedNs).whenComplete((fresh, e) -> {
             if (e != null) {
                 fail(waiter, Blocking.cause(e));
             } else if (fresh.stamp.equals(view.stamp)) {
@@ -228,6 +230,11 @@ final class Asking {
     /** Nobody knows whether the script ran. The same id is safe to ask again; who gives up undoes what may be. */
     private void unanswered(Waiter waiter, PolicyView view, Throwable e) {
         String reason = e instanceof OutageException outage ? outage.reason() : "";
+        if (reason.equals("wrongtype")) {
+            // Something else wrote one of the project's keys; nothing of this call was written.
+            mend(waiter, view, "wrongtype");
+            return;
+        }
         boolean unknown = reason.equals("timeout") || reason.equals("disconnected");
         if (unknown) {
             waiter.unanswered++;
@@ -257,7 +264,10 @@ final class Asking {
     /** Nobody wants the permit any more: not asked for again, and given back if it came. */
     void giveUp(Waiter waiter, String why) {
         if (!waiter.result.completeExceptionally(new RefusedException(Refusals.cancelled(id, why)))) {
-            waiter.result.thenAccept(LivePermit::cancelAsync);
+            waiter.result.thenAccept(permit -> {
+                client.meters.permit(id, permit.modelClass(), "cancelled");
+                held.leave(permit);
+            });
         }
     }
 
@@ -317,11 +327,11 @@ final class Asking {
                 String.valueOf(call.inputTokens),
                 String.valueOf(call.cacheReadTokens),
                 String.valueOf(call.cacheWriteTokens),
-                String.valueOf(call.maxOutputTokens),
-                String.valueOf(call.agent),
-                String.valueOf(call.team),
-                String.valueOf(call.workspace),
-                String.valueOf(call.run),
+                Objects.toString(call.maxOutputTokens, ""),
+                Objects.toString(call.agent, ""),
+                Objects.toString(call.team, ""),
+                Objects.toString(call.workspace, ""),
+                Objects.toString(call.run, ""),
                 call.priority.label());
         return Digests.hex(body, 8);
     }

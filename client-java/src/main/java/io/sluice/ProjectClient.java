@@ -36,7 +36,7 @@ final class ProjectClient implements Project {
 
     CompletionStage<String> install(Policy policy) {
         return installer
-                .install(policy)
+                .install(policy, policies.cached())
                 .thenCompose(stamp -> policies.youngerThan(0).thenApply(view -> stamp));
     }
 

@@ -50,6 +50,34 @@ class ArchitectureTest {
         noClasses().should().accessField(System.class, "err").check(CLIENT);
     }
 
+    @Test
+    void everythingIsLoggedOneWay() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("java.util.logging..")
+                .check(CLIENT);
+    }
+
+    /** In Turkey a lower-case "I" is no "i", and numbers have other digits elsewhere (redisson/redisson#2627). */
+    @Test
+    void noTextDependsOnTheMachinesLocaleOrCharset() {
+        noClasses()
+                .should()
+                .callMethod(String.class, "toLowerCase")
+                .orShould()
+                .callMethod(String.class, "toUpperCase")
+                .orShould()
+                .callMethod(String.class, "format", String.class, Object[].class)
+                .orShould()
+                .callMethod(String.class, "formatted", Object[].class)
+                .orShould()
+                .callMethod(String.class, "getBytes")
+                .orShould()
+                .callConstructor(String.class, byte[].class)
+                .check(CLIENT);
+    }
+
     /** A public type is a promise. Whoever adds one adds it here. */
     @Test
     void thePublicTypesAreThese() {

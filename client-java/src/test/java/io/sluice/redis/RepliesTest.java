@@ -86,6 +86,26 @@ class RepliesTest {
         }));
     }
 
+    /** Of the right shape, and of a value that no script gives. */
+    @Test
+    void soIsAValueThatCannotBe() {
+        Stream.<Runnable>of(
+                        () -> Replies.answer(List.of("granted", "n", 900_000_001L, 5L, "", 0L)),
+                        () -> Replies.answer(List.of("granted", "n", Long.MAX_VALUE, 5L, "", 0L)),
+                        () -> Replies.answer(List.of("wait", 20L, 21L, "c:m", "rpm")),
+                        () -> Replies.answer(List.of("stale", "")),
+                        () -> Replies.answer(List.of("stale", "one:a")),
+                        () -> Replies.answer(List.of("ended", "running")),
+                        () -> Replies.settled(List.of("ended", "running", 0L, "")),
+                        () -> Replies.settled(List.of("ended", "", 0L, "")),
+                        () -> Replies.beat(List.of("beat", "a", 9L, 2L, 0L), 0),
+                        () -> Replies.installed(List.of("installed", "7")),
+                        () -> Replies.policy(List.of("policy", ":a", "{}")))
+                .forEach(reading -> assertThat(catchThrowableOfType(OutageException.class, reading::run)
+                                .reason())
+                        .isEqualTo("bad_reply"));
+    }
+
     @ParameterizedTest
     @MethodSource("nonsense")
     void anAnswerThatMakesNoSenseIsAnOutage(List<Object> reply) {
