@@ -29,6 +29,11 @@ local function write_permit(id, permit)
   redis.call('HSET', permits_key, id, cmsgpack.pack(permit))
 end
 
+local function forget(id)
+  redis.call('HDEL', permits_key, id)
+  redis.call('ZREM', times_key, id)
+end
+
 -- Ends a permit for good: a small record stays so that repeats can be told from strangers.
 local function remember(id, permit, state, now)
   local after = REMEMBER_ENDED
