@@ -40,6 +40,9 @@ if not count then return redis.error_reply('BADARG ' .. wrong) end
 if permit[COSTS_FROM] ~= 'p' then return redis.error_reply('BADARG scopes') end
 local fields, at = { '!', '!due' }, COSTS_FROM
 for i = 1, count do
+  for k = 1, i - 1 do
+    if fields[2 + 2 * k] == permit[at] then return redis.error_reply('BADARG scopes') end
+  end
   fields[1 + 2 * i], fields[2 + 2 * i] = '=' .. permit[at], permit[at]
   at = at + 2 + permit[at + 1]
 end
@@ -58,7 +61,8 @@ local now, fits, changed = nil, not known[1], {}
 at = COSTS_FROM
 for i = 1, count do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
-  if not fits or not layout or not record or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+  if not fits or not layout or not record or #layout < HEADER_BYTES + LIMIT_BYTES * n
+    or #record ~= RECORD_BYTES + RECORD_BYTES * n then
     fits = false
     break
   end

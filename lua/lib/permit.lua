@@ -19,12 +19,19 @@ local function forget_at(now, after)
   return math.ceil((now + after) / FORGET_STEP) * FORGET_STEP
 end
 
+-- Nil if there is none, or something that is no record: one such must not stop what is done for all others.
 local function read_permit(raw)
-  return raw and cmsgpack.unpack(raw) or nil
+  local read, permit = pcall(cmsgpack.unpack, raw)
+  return read and type(permit) == 'table' and permit or nil
 end
 
 local function write_permit(id, permit)
   redis.call('HSET', permits_key, id, cmsgpack.pack(permit))
+end
+
+local function forget(id)
+  redis.call('HDEL', permits_key, id)
+  redis.call('ZREM', times_key, id)
 end
 
 -- Ends a permit for good: a small record stays so that repeats can be told from strangers.
@@ -34,8 +41,9 @@ local function remember(id, permit, state, now)
     after = REMEMBER_CROWDED
     redis.call('HINCRBY', levels_key, '#forgotten_early', 1)
   end
-  redis.call('HSET', permits_key, id, cmsgpack.pack({ state, permit[DIGEST], permit[NONCE], permit[MEMO] }))
+  -- First what can still fail, on a damaged key.
   redis.call('ZADD', times_key, forget_at(now, after), id)
+  redis.call('HSET', permits_key, id, cmsgpack.pack({ state, permit[DIGEST], permit[NONCE], permit[MEMO] }))
 end
 
 -- A hint to hosts that wait. Last and by pcall: an ACL user without the channel must not make a script fail half way.
