@@ -34,9 +34,9 @@ final class Held {
     private static final long SHORTEST_BEAT_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration LEASE_WHILE_IDLE = Duration.ofSeconds(30);
 
-    /** Something that Redis did not hear is told again three times a second. */
     private static final Duration LEASE_AFTER_SILENCE = Duration.ofMillis(600);
 
+    /** Something that Redis did not hear is told again three times a second. */
     private static final Duration LEASE_WHILE_UNHEARD = Duration.ofSeconds(1);
 
     private final SluiceClient client;
