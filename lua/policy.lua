@@ -43,7 +43,7 @@ for k = 1, 8 do
   local kind = redis.call('TYPE', KEYS[k]).ok
   if kind == TYPES[k] then
     present = present + 1
-    local mark = kind == 'hash' and redis.call('HGET', KEYS[k], '!') or redis.call('ZSCORE', KEYS[k], '!')
+    local mark = redis.call(kind == 'hash' and 'HGET' or 'ZSCORE', KEYS[k], '!')
     if not mark then sound = false end
   else
     sound = false

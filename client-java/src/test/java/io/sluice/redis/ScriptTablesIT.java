@@ -513,6 +513,19 @@ class ScriptTablesIT {
                 .isEqualTo(scripts.inspect(T0 + MIN).get("c:m").used());
     }
 
+    @Test
+    void aRecordThatCannotBeReadIsDroppedWhenTheProjectIsMended() {
+        ScopeLimits p = new ScopeLimits("p", 5, List.of());
+        scripts.install(T0, p);
+        scripts.acquire(T0, "sound", Map.of("p", Map.of()));
+        scripts.redis.hset(scripts.keys.all()[2], "text", "from an older version");
+        scripts.redis.hset(scripts.keys.all()[2], "empty", "");
+        scripts.redis.hdel(scripts.keys.all()[1], "!");
+        scripts.install(T0, 1, "", p);
+        assertThat(scripts.redis.hkeys(scripts.keys.all()[2])).containsExactlyInAnyOrder("!", "sound");
+        assertThat(scripts.inspect(T0).get("p").used()).isEqualTo(1);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"!", "!due", "p", "=p", "c:m", "=c:m"})
     void aMissingFieldIsLostStateAndNeverPermission(String field) {
