@@ -105,7 +105,7 @@ if not sound then
   for k = 1, #permits, 2 do
     if permits[k] ~= '!' then
       local read, permit = pcall(read_permit, permits[k + 1])
-      if not read or type(permit) ~= 'table' then
+      if not read or type(permit[STATE]) ~= 'string' then
         redis.call('HDEL', permits_key, permits[k])
       elseif permit[STATE] == 'running' then
         local scope = SCOPES

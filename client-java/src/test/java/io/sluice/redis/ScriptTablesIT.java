@@ -260,6 +260,28 @@ class ScriptTablesIT {
         assertThat(settled(T0 + 8 * S, "b")).startsWith("ended", "settled", 0L);
     }
 
+    /** Also where nothing else is due before: the instant the scripts wait for must follow. */
+    @Test
+    void anIdIsForgottenTenMinutesAfterItsEndHoweverLongItsLease() {
+        classOf(3, whole("itpm", 1000));
+        scripts.acquire(T0, "long", "d", "h", 15 * MIN, costs());
+        settled(T0 + S, "long");
+        assertThat(code(scripts.acquire(T0 + 9 * MIN, "long", "d", "h", LEASE, costs())))
+                .isEqualTo("ended");
+        assertThat(code(scripts.acquire(T0 + 11 * MIN, "long", "d", "h", LEASE, costs())))
+                .isEqualTo("granted");
+    }
+
+    @Test
+    void anIdIsForgottenTenMinutesAfterItsLateUsageWasBooked() {
+        classOf(3, whole("itpm", 1000));
+        ask(T0, "late", "itpm", 10);
+        scripts.beat(T0 + MIN, "h");
+        assertThat(settled(T0 + 2 * MIN, "late", "itpm", 10)).startsWith("ended", "booked");
+        assertThat(code(ask(T0 + 11 * MIN, "late", "itpm", 10))).isEqualTo("ended");
+        assertThat(code(ask(T0 + 13 * MIN, "late", "itpm", 10))).isEqualTo("granted");
+    }
+
     /** Thousands of leases ended at once and the clean-up failed: redisson/redisson#3526. */
     @Test
     void manyLeasesEndingAtOnceAreClearedInSmallSteps() {
