@@ -227,7 +227,7 @@ class CompilerTest {
     /** Whatever is accepted refills exactly amount × headroom in a period and stays below 2^53. */
     @Test
     void refillsExactly() {
-        long seed = new Random().nextLong();
+        long seed = Long.getLong("test.seed", 1); // the same in every build; another by hand
         Random random = new Random(seed);
         int accepted = 0;
         for (int i = 0; i < 2_000; i++) {

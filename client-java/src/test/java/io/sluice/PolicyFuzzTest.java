@@ -102,7 +102,7 @@ class PolicyFuzzTest {
 
     @Test
     void nothingButProblemsComesOutOfBadText() {
-        long seed = new Random().nextLong();
+        long seed = Long.getLong("test.seed", 1); // the same in every build; another by hand
         Random random = new Random(seed);
         int accepted = 0;
         for (int i = 0; i < ROUNDS; i++) {
