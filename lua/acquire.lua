@@ -34,31 +34,24 @@ local COSTS_FROM = 9
 if not lease or not (lease >= 1000000 and lease <= 900000000) then return redis.error_reply('BADARG lease') end
 
 -- 1. What the call asks for, in the form its record will have; what the project holds.
-local permit = { 'running', digest, nonce, memo, host, 0, 0, lease }
-local count, wrong = read_costs(permit, COSTS_FROM)
+local permit = { 'running', digest, nonce, memo, host, stamp, 0, lease, nil, nil, nil, nil, nil, nil, nil }
+local fields = { '!', '!due', nil, nil, nil, nil }
+local count, wrong = read_costs(permit, COSTS_FROM - 1, fields, COSTS_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 if permit[COSTS_FROM] ~= 'p' then return redis.error_reply('BADARG scopes') end
-local fields, at = { '!', '!due' }, COSTS_FROM
-for i = 1, count do
-  for k = 1, i - 1 do
-    if fields[2 + 2 * k] == permit[at] then return redis.error_reply('BADARG scopes') end
-  end
-  fields[1 + 2 * i], fields[2 + 2 * i] = '=' .. permit[at], permit[at]
-  at = at + 2 + permit[at + 1]
-end
 local held = redis.call('HMGET', levels_key, unpack(fields))
-local known = redis.call('HMGET', permits_key, id, '!')
+local known = redis.call('HGET', permits_key, id)
 local due = tonumber(held[2])
 if not held[1] or not due then return { 'lost', 'levels' } end
-if not known[2] then return { 'lost', 'permits' } end
+if redis.call('HEXISTS', permits_key, '!') == 0 then return { 'lost', 'permits' } end
 if held[1] ~= stamp then return { 'stale', held[1] } end
 
 -- 2. The uncontended path, all in one pass and in memory until everything fits: nothing is due, nobody waits (or `due`
 -- would be 0), the id is new, no limit is short, no call is larger than a bucket, no gate's slot has ended. A level that
 -- is no number fits nowhere, because no comparison with it is true. Whatever does not fit takes the longer path, which
 -- starts from what is stored.
-local now, fits, changed = nil, not known[1], {}
-at = COSTS_FROM
+local now, fits, changed = nil, not known, { nil, nil, nil, nil, nil, nil }
+local at = COSTS_FROM
 for i = 1, count do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if not fits or not layout or not record or #layout < HEADER_BYTES + LIMIT_BYTES * n
@@ -72,12 +65,12 @@ for i = 1, count do
   fits = due > now and now >= levels[1] and levels[2] >= 0 and (slots == -1 or levels[2] < slots)
   for k = 1, n do
     local _, active, rate, factor, tick, capacity, ceiling, width =
-      struct.unpack(LIMIT, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
+      struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
     local units = permit[at + 1 + k]
     local level = refilled(levels[2 * k + 1], capacity, rate, floor(now / tick) - floor(levels[1] / tick))
       - units * factor
     if not (active == 0 or level >= 0 and units <= ceiling and rate > 0) then fits = false end
-    if width > 0 and floor(levels[1] / width) ~= floor(now / width) then fits = false end
+    if width > 0 and now - levels[1] > now % width then fits = false end
     levels[2 * k + 1] = level
     if width > 0 then levels[2 * k + 2] = levels[2 * k + 2] + units end
   end
@@ -86,10 +79,10 @@ for i = 1, count do
   at = at + 2 + n
 end
 if fits then
-  permit[6], permit[7] = tonumber(string.match(stamp, '^%d+')), now
+  permit[7] = now
   -- The first write is the one that can still fail on a damaged key.
   redis.call('ZADD', times_key, now + lease, id)
-  redis.call('HSET', permits_key, id, cmsgpack.pack(permit))
+  redis.call('HSET', permits_key, id, cmsgpack.pack(unpack(permit)))
   if now + lease < due then
     changed[2 * count + 1], changed[2 * count + 2] = '!due', now + lease
   end
@@ -97,7 +90,7 @@ if fits then
   return { 'granted', nonce, lease, now, memo, 0 }
 end
 
--- 3. The longer path. Expire first, then read the record: a permit whose lease ended a moment ago must not look alive.
+-- 3. The longer path.
 --#include lib/scope
 --#include lib/permit
 --#include lib/expire
@@ -137,19 +130,29 @@ end
 
 -- Takes everything; the caller saves the levels.
 local function grant()
-  permit[6], permit[7] = tonumber(string.match(stamp, '^%d+')), now
+  permit[7] = now
   redis.call('ZADD', times_key, now + lease, id)
-  redis.call('HSET', permits_key, id, cmsgpack.pack(permit))
+  write_permit(id, permit)
   for i = 1, count do take(scopes[i], permit, places[i]) end
   return { 'granted', nonce, lease, now, memo, 0 }
 end
 
-if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
-local freed = expire(book, now)
-local earlier_permit = read_permit(redis.call('HGET', permits_key, id))
+-- Expire first, then read the record again: a permit whose lease ended a moment ago must not look alive. Mostly nothing
+-- is due.
+local freed, earlier_permit, next_due = false, read_permit(known), due
+if due <= now then
+  if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
+  freed = expire(book, now)
+  earlier_permit = read_permit(redis.call('HGET', permits_key, id))
+  next_due = first_due()
+end
 local reply
 if not earlier_permit then
-  reply = refusal() or grant()
+  reply = refusal()
+  if not reply then
+    reply = grant()
+    next_due = math.min(next_due, now + lease)
+  end
 elseif earlier_permit[DIGEST] ~= digest then
   reply = { 'conflict' }
 elseif earlier_permit[STATE] == 'running' then
@@ -157,6 +160,6 @@ elseif earlier_permit[STATE] == 'running' then
 else
   reply = { 'ended', earlier_permit[STATE] }
 end
-save(book, reply, first_due(), due)
+save(book, reply, next_due, due)
 if freed then announce('free') end
 return reply

@@ -32,7 +32,7 @@ if what == 'permits' then
         at = at + 2 + p[at + 1]
       end
       list[#list + 1] = {
-        page[2][k], p[STATE], p[HOST] or '', p[VERSION] or 0, p[GRANTED] or 0, p[LEASE] or 0, p[MEMO], scopes,
+        page[2][k], p[STATE], p[HOST] or '', tonumber(string.match(p[STAMP] or '0', '^%d+')), p[GRANTED] or 0, p[LEASE] or 0, p[MEMO], scopes,
       }
     end
   end

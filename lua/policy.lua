@@ -149,9 +149,9 @@ if not sound then
         end
         ends = now + permit[LEASE]
       end
-      if permit and permit[VERSION] then
+      if permit and permit[STAMP] then
         -- Its costs stand by places that may be others' now: whatever it used, no level of today took it.
-        permit[VERSION] = 0
+        permit[STAMP] = '0:'
         write_permit(permits[k], permit)
       end
       if permit then

@@ -26,20 +26,15 @@ local USED_FROM = 6
 
 local nothing_sent = how == 'cancelled' or how == 'undone'
 if how ~= 'settled' and how ~= 'throttled' and not nothing_sent then return redis.error_reply('BADARG how') end
-local used = {}
-local count, wrong = read_costs(used, USED_FROM)
+local used, fields = { nil, nil, nil, nil, nil, nil, nil }, { '!', '!due', nil, nil, nil, nil }
+local count, wrong = read_costs(used, 0, fields, USED_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
+local told = used[1] == 'p'
+if not told then fields = { '!', '!due', '=p', 'p' } end
 
 -- 1. The permit, and what its scopes hold.
-local known = redis.call('HMGET', permits_key, id, '!')
-if not known[2] then return { 'lost', 'permits' } end
-local permit = read_permit(known[1])
-local fields, scopes, at = { '!', '!due', '=p', 'p' }, 0, SCOPES
-while permit and permit[at] do
-  scopes = scopes + 1
-  fields[1 + 2 * scopes], fields[2 + 2 * scopes] = '=' .. permit[at], permit[at]
-  at = at + 2 + permit[at + 1]
-end
+local permit = read_permit(redis.call('HGET', permits_key, id))
+if not permit and redis.call('HEXISTS', permits_key, '!') == 0 then return { 'lost', 'permits' } end
 local held = redis.call('HMGET', levels_key, unpack(fields))
 local due = tonumber(held[2])
 if not held[1] or not due or not held[4] or #held[4] < RECORD_BYTES then return { 'lost', 'levels' } end
@@ -47,13 +42,13 @@ local project_last = struct.unpack('<d', held[4])
 local now = time_now(given_now, project_last)
 
 -- 2. The uncontended path, in one pass and in memory until all of it is plain: nothing is due, so the record is what it
--- says; nobody waits; usage is told and not above its estimate; every gate's slot is still the one the permit was
--- granted in. Everything else takes the longer path, which starts from what is stored.
-local plain = due > now and now >= project_last and count == scopes and scopes > 0 and permit[STATE] == 'running'
-  and permit[NONCE] == nonce and not nothing_sent
-local changed, freed, used_at = {}, false, 0
-at = SCOPES
-for i = 1, plain and scopes or 0 do
+-- says; nobody waits; the policy is the one it was granted under; usage is told and not above its estimate; every gate's
+-- slot is still the one the permit was granted in. Everything else takes the longer path, which starts from what is
+-- stored.
+local plain = told and permit and permit[STATE] == 'running' and permit[NONCE] == nonce and permit[STAMP] == held[1]
+  and not nothing_sent and due > now and now >= project_last
+local changed, freed, at, used_at = { nil, nil, nil, nil }, false, SCOPES, 0
+for i = 1, plain and count or 0 do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if used[used_at + 1] ~= permit[at] or used[used_at + 2] ~= n or not layout or not record
     or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_BYTES + RECORD_BYTES * n then
@@ -64,14 +59,14 @@ for i = 1, plain and scopes or 0 do
   local levels = { struct.unpack(doubles, record) }
   local last = levels[1]
   for k = 1, n do
-    local since, _, rate, factor, tick, capacity, _, width =
-      struct.unpack(LIMIT, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
+    local _, _, rate, factor, tick, capacity, _, width =
+      struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
     local back = permit[at + 1 + k] - used[used_at + 2 + k]
     local level = refilled(levels[2 * k + 1], capacity, rate, floor(now / tick) - floor(last / tick))
-    if back < 0 or since > permit[VERSION] or level ~= level then plain = false end
+    if back < 0 or level ~= level then plain = false end
     if width > 0 then
-      local present = floor(now / width)
-      if present ~= floor(last / width) or present ~= floor(permit[GRANTED] / width) then plain = false end
+      local into_slot = now % width
+      if now - last > into_slot or now - permit[GRANTED] > into_slot then plain = false end
       levels[2 * k + 2] = levels[2 * k + 2] - back
     end
     levels[2 * k + 1] = given_back(level, capacity, factor, back)
@@ -81,9 +76,12 @@ for i = 1, plain and scopes or 0 do
   changed[2 * i - 1], changed[2 * i] = permit[at], struct.pack(doubles, unpack(levels))
   at, used_at = at + 2 + n, used_at + 2 + n
 end
-if plain then
+if plain and not permit[at] then
   if memo ~= '' then permit[MEMO] = memo end
-  remember(id, permit, how, now)
+  local forgotten = remember(id, permit, how, now)
+  if forgotten < due then
+    changed[2 * count + 1], changed[2 * count + 2] = '!due', forgotten
+  end
   redis.call('HSET', levels_key, unpack(changed))
   if freed then announce('free') end
   return { 'ended', how, 0, permit[MEMO] }
@@ -94,13 +92,12 @@ end
 --#include lib/expire
 local project = read_scope('p', held[3], held[4])
 if not project then return { 'lost', 'levels' } end
-if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 advance(project, now)
 local book = { p = project }
 
 -- What the permit took is replaced by what it used, in each of its scopes.
 local function correct_all(permit, scope_by_name)
-  local at, used_at = SCOPES, 1
+  local at, used_at, version = SCOPES, 1, tonumber(string.match(permit[STAMP], '^%d+'))
   while permit[at] do
     local n = permit[at + 1]
     local s = scope_by_name(permit[at])
@@ -108,9 +105,9 @@ local function correct_all(permit, scope_by_name)
       if nothing_sent then
         local nothing = {}
         for i = 1, n do nothing[i] = 0 end
-        correct(s, permit[VERSION], permit[GRANTED], permit, at + 1, n, nothing, 0)
+        correct(s, version, permit[GRANTED], permit, at + 1, n, nothing, 0)
       elseif used[used_at] == permit[at] and used[used_at + 1] == n then
-        correct(s, permit[VERSION], permit[GRANTED], permit, at + 1, n, used, used_at + 1)
+        correct(s, version, permit[GRANTED], permit, at + 1, n, used, used_at + 1)
       end
       if s.bounded then redis.call('HINCRBY', levels_key, '#usage_bounded', 1) end
       if s.cut then redis.call('HINCRBY', levels_key, '#debt_cut', 1) end
@@ -121,10 +118,17 @@ local function correct_all(permit, scope_by_name)
   if memo ~= '' then permit[MEMO] = memo end
 end
 
--- Expire first, then read the record: else a permit whose lease just ended would free its slot twice.
-freed = expire(book, now)
+-- Expire first, then read the record again: else a permit whose lease just ended would free its slot twice. Mostly
+-- nothing is due.
+local next_due = due
+freed = false
+if due <= now then
+  if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
+  freed = expire(book, now)
+  permit = read_permit(redis.call('HGET', permits_key, id))
+  next_due = first_due()
+end
 local function any_scope(name) return scope_of(book, name, now) end
-permit = read_permit(redis.call('HGET', permits_key, id))
 local reply
 if not permit or permit[NONCE] ~= nonce then
   if how ~= 'undone' then redis.call('HINCRBY', levels_key, '#unknown', 1) end
@@ -137,15 +141,15 @@ elseif how == 'undone' and (permit[STATE] == 'running' or permit[STATE] == 'expi
 elseif permit[STATE] == 'running' then
   freed = leave(book, permit, now) or freed
   correct_all(permit, any_scope)
-  remember(id, permit, how, now)
+  next_due = math.min(next_due, remember(id, permit, how, now))
   reply = { 'ended', how, 0, permit[MEMO] }
 elseif permit[STATE] == 'expired' and not nothing_sent then
   correct_all(permit, any_scope)
-  remember(id, permit, 'booked', now)
+  next_due = math.min(next_due, remember(id, permit, 'booked', now))
   reply = { 'ended', 'booked', 1, permit[MEMO] }
 else
   reply = { 'ended', permit[STATE] == 'booked' and 'expired' or permit[STATE], 1, permit[MEMO] }
 end
-save(book, nil, first_due(), due)
+save(book, nil, next_due, due)
 if freed then announce('free') end
 return reply

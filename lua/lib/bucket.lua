@@ -14,8 +14,9 @@
 -- refills like any other level and admits nobody before it is back at what a call needs.
 --
 -- What makes it exact. Lua's numbers are doubles: integers are exact below 2^53, and floor(a/b), ceil(a/b) are exact
--- for 0 <= a < 2^53 and b >= 1. So capacity - level is kept below 2^53 by a floor under the debt, and products are
--- formed only after a comparison has shown that they fit.
+-- for 0 <= a < 2^53 and b >= 1. So capacity - level is kept below 2^53 by a floor under the debt. What is added to a
+-- level may pass 2^53 and be rounded, but then it is more than capacity - level and the level is the capacity either way;
+-- what is taken is multiplied only after a comparison has shown that it fits. A level that is no number stays one.
 -- Sources: "limit x elapsed" overflowing after long idle: bucket4j/bucket4j#51; fractions lost by polling:
 -- apache/polaris#3433; waits rounded down: resilience4j/resilience4j#822.
 local EXACT = 9007199254740991
@@ -23,9 +24,10 @@ local floor, ceil = math.floor, math.ceil
 
 -- The level after `ticks` more ticks.
 local function refilled(level, capacity, rate, ticks)
-  if level >= capacity or rate == 0 or ticks <= 0 then return level end
-  if ticks >= ceil((capacity - level) / rate) then return capacity end
-  return level + ticks * rate
+  if level >= capacity or ticks <= 0 then return level end
+  local filled = level + ticks * rate
+  if filled > capacity then return capacity end
+  return filled
 end
 
 -- The level after `units` of cost are taken, and whether the floor under the debt cut some of it off.
@@ -37,6 +39,7 @@ end
 
 -- The level after `units` of cost are given back: never above the capacity.
 local function given_back(level, capacity, factor, units)
-  if units >= ceil((capacity - level) / factor) then return capacity end
-  return level + units * factor
+  local filled = level + units * factor
+  if filled > capacity then return capacity end
+  return filled
 end

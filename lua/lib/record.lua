@@ -10,20 +10,29 @@
 --                calls in flight, recent = units admitted in the present slot of the gate.
 --     ~<scope>   the gate's earlier slots: MessagePack [[slot, units, slot, units, ...], ...], one list a limit,
 --                oldest first.
--- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Appends the ones that stand
--- in ARGV from `at` on to `list`, as numbers. Returns how many scopes there were, or nil and what is wrong.
-local function read_costs(list, at)
-  local scopes, last = 0, #list
-  while ARGV[at] do
+-- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Puts the ones that stand in
+-- ARGV from `at` on into `list` after its first `last` values, as numbers, and into `fields` after its first two what
+-- each scope is stored under. Returns how many scopes there were, or nil and what is wrong. The lists come with room
+-- (`nil, nil`) for what a call mostly has: a table that grows is copied again and again.
+local function read_costs(list, last, fields, at)
+  local scopes = 0
+  local name = ARGV[at]
+  while name do
     local n = tonumber(ARGV[at + 1])
     if not n or not (n >= 0 and n <= 32) then return nil, 'limits' end
-    list[last + 1], list[last + 2] = ARGV[at], n
+    list[last + 1], list[last + 2] = name, n
     for i = 1, n do
       local cost = tonumber(ARGV[at + 1 + i])
-      if not cost or not (cost >= 0 and cost < EXACT) or cost ~= floor(cost) then return nil, 'cost' end
+      if not cost or not (cost >= 0 and cost < EXACT) or cost % 1 ~= 0 then return nil, 'cost' end
       list[last + 2 + i] = cost
     end
-    scopes, last, at = scopes + 1, last + 2 + n, at + 2 + n
+    for k = 1, scopes do
+      if fields[2 + 2 * k] == name then return nil, 'scopes' end
+    end
+    scopes = scopes + 1
+    fields[1 + 2 * scopes], fields[2 + 2 * scopes] = '=' .. name, name
+    last, at = last + 2 + n, at + 2 + n
+    name = ARGV[at]
   end
   if scopes > 8 then return nil, 'scopes' end
   return scopes
@@ -45,6 +54,8 @@ local function time_now(given, last)
   return now
 end
 
+-- A limit's first eight numbers are all that the uncontended paths need.
+local LIMIT_HEAD = '<dddddddd'
 local LIMIT, LIMIT_BYTES, HEADER_BYTES, RECORD_BYTES = '<ddddddddddd', 88, 16, 16
 -- As many as a record can have: 2 + 2 x 32. A constant, because string.rep on every call is not free.
 local DOUBLES = '<dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd'

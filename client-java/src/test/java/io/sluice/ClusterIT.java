@@ -106,7 +106,7 @@ class ClusterIT {
             assertThat(levels.used()).isZero();
             long cameBack = 2 + Budget.since(start).toMillis() / 864;
             assertThat(levels.left().get("calls")).isBetween(100_000L - settled, 100_000L - settled + cameBack);
-            assertThat(settled).isGreaterThan(20);
+            assertThat(settled).isGreaterThan(1);
             sluice.install(Budget.policy(id, "concurrency: 1"));
             await().atMost(Duration.ofSeconds(10)).until(() -> waitForASlot(sluice, id) < 400);
         }

@@ -100,7 +100,7 @@ class BoundIT {
             } else {
                 now += random.nextInt(3) == 0 ? (Long) reply.get(1) : random.nextLong((Long) reply.get(1));
             }
-            if (!open.isEmpty() && random.nextInt(3) == 0) {
+            if (open.size() > 20 || (!open.isEmpty() && random.nextInt(3) == 0)) {
                 String id = open.keySet().iterator().next();
                 long estimate = open.remove(id);
                 long used = random.nextLong(2 * estimate + 1);

@@ -197,8 +197,9 @@ final class ReferenceModel {
         });
     }
 
+    /** To the next step of 5 s, and within the millisecond after it in the order in which they came. */
     private static long roundedUp(long us) {
-        return (us + 5 * S - 1) / (5 * S) * (5 * S);
+        return us / (5 * S) * (5 * S) + 5 * S + us % (5 * S) / 5_000;
     }
 
     /** The code of the reply, and for waits the exact part. */

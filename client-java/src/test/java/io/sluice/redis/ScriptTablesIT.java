@@ -279,6 +279,28 @@ class ScriptTablesIT {
         assertThat(settled(T0 + 8 * S, "b")).startsWith("ended", "settled", 0L);
     }
 
+    /** Also where nothing else is due before: the instant the scripts wait for must follow. */
+    @Test
+    void anIdIsForgottenTenMinutesAfterItsEndHoweverLongItsLease() {
+        classOf(3, whole("itpm", 1000));
+        scripts.acquire(T0, "long", "d", "h", 15 * MIN, costs());
+        settled(T0 + S, "long");
+        assertThat(code(scripts.acquire(T0 + 9 * MIN, "long", "d", "h", LEASE, costs())))
+                .isEqualTo("ended");
+        assertThat(code(scripts.acquire(T0 + 11 * MIN, "long", "d", "h", LEASE, costs())))
+                .isEqualTo("granted");
+    }
+
+    @Test
+    void anIdIsForgottenTenMinutesAfterItsLateUsageWasBooked() {
+        classOf(3, whole("itpm", 1000));
+        ask(T0, "late", "itpm", 10);
+        scripts.beat(T0 + MIN, "h");
+        assertThat(settled(T0 + 2 * MIN, "late", "itpm", 10)).startsWith("ended", "booked");
+        assertThat(code(ask(T0 + 11 * MIN, "late", "itpm", 10))).isEqualTo("ended");
+        assertThat(code(ask(T0 + 13 * MIN, "late", "itpm", 10))).isEqualTo("granted");
+    }
+
     /** Thousands of leases ended at once and the clean-up failed: redisson/redisson#3526. */
     @Test
     void manyLeasesEndingAtOnceAreClearedInSmallSteps() {
@@ -530,6 +552,19 @@ class ScriptTablesIT {
         assertThat(code(ask(T0 + MIN, "c", "itpm", 500))).isEqualTo("granted");
         assertThat(scripts.recount().getOrDefault("c:m", 0L))
                 .isEqualTo(scripts.inspect(T0 + MIN).get("c:m").used());
+    }
+
+    @Test
+    void aRecordThatCannotBeReadIsDroppedWhenTheProjectIsMended() {
+        ScopeLimits p = new ScopeLimits("p", 5, List.of());
+        scripts.install(T0, p);
+        scripts.acquire(T0, "sound", Map.of("p", Map.of()));
+        scripts.redis.hset(scripts.keys.all()[2], "text", "from an older version");
+        scripts.redis.hset(scripts.keys.all()[2], "empty", "");
+        scripts.redis.hdel(scripts.keys.all()[1], "!");
+        scripts.install(T0, 1, "", p);
+        assertThat(scripts.redis.hkeys(scripts.keys.all()[2])).containsExactlyInAnyOrder("!", "sound");
+        assertThat(scripts.inspect(T0).get("p").used()).isEqualTo(1);
     }
 
     @ParameterizedTest
