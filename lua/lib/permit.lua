@@ -23,11 +23,13 @@ local function forget_at(now, after)
 end
 
 -- Nil if there is none, or something that is no record: one such must not stop what is done for all others.
+local function sound(read, state, ...)
+  if read and type(state) == 'string' then return { state, ... } end
+  return nil
+end
+
 local function read_permit(raw)
-  local function values(read, ...)
-    return read and type((...)) == 'string' and { ... } or nil
-  end
-  return values(pcall(cmsgpack.unpack, raw))
+  return sound(pcall(cmsgpack.unpack, raw))
 end
 
 local function write_permit(id, permit)
@@ -35,8 +37,9 @@ local function write_permit(id, permit)
 end
 
 local function forget(id)
-  redis.call('HDEL', permits_key, id)
+  -- First what can still fail, on a damaged key.
   redis.call('ZREM', times_key, id)
+  redis.call('HDEL', permits_key, id)
 end
 
 -- Ends a permit for good: a small record stays so that repeats can be told from strangers. Returns when it is forgotten.
@@ -46,8 +49,8 @@ local function remember(id, permit, state, now)
     after = REMEMBER_CROWDED
     redis.call('HINCRBY', levels_key, '#forgotten_early', 1)
   end
-  -- First what can still fail, on a damaged key.
   local forgotten = forget_at(now, after)
+  -- First what can still fail, on a damaged key.
   redis.call('ZADD', times_key, forgotten, id)
   redis.call('HSET', permits_key, id, cmsgpack.pack(state, permit[DIGEST], permit[NONCE], permit[MEMO]))
   return forgotten
