@@ -39,6 +39,11 @@ local fields = { '!', '!due', nil, nil, nil, nil }
 local count, wrong = read_costs(permit, COSTS_FROM - 1, fields, COSTS_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 if permit[COSTS_FROM] ~= 'p' then return redis.error_reply('BADARG scopes') end
+for i = 2, count do
+  for k = 1, i - 1 do
+    if fields[2 + 2 * k] == fields[2 + 2 * i] then return redis.error_reply('BADARG scopes') end
+  end
+end
 local held = redis.call('HMGET', levels_key, unpack(fields))
 local known = redis.call('HGET', permits_key, id)
 local due = tonumber(held[2])
@@ -54,7 +59,8 @@ local now, fits, changed = nil, not known, { nil, nil, nil, nil, nil, nil }
 local at = COSTS_FROM
 for i = 1, count do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
-  if not fits or not layout or not record or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+  if not fits or not layout or not record or #layout < HEADER_BYTES + LIMIT_BYTES * n
+    or #record ~= RECORD_BYTES + RECORD_BYTES * n then
     fits = false
     break
   end

@@ -22,7 +22,7 @@ local HOST_SILENT = 60000000
 --#include lib/permit
 --#include lib/expire
 
-if not count or not (count >= 0 and count <= 500) then return redis.error_reply('BADARG permits') end
+if not count or not (count >= 0 and count <= 500) or #ARGV ~= 3 + 2 * count then return redis.error_reply('BADARG permits') end
 
 local held = redis.call('HMGET', levels_key, '!', '!due', '=p', 'p')
 local project = read_scope('p', held[3], held[4])

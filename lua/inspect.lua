@@ -25,8 +25,8 @@ if what == 'permits' then
   local page = redis.call('HSCAN', permits_key, cursor, 'COUNT', 500)
   local list = {}
   for k = 1, #page[2], 2 do
-    if page[2][k] ~= '!' then
-      local p, scopes, at = read_permit(page[2][k + 1]), {}, SCOPES
+    local p, scopes, at = read_permit(page[2][k + 1]), {}, SCOPES
+    if p then
       while p[at] do
         scopes[#scopes + 1] = p[at]
         at = at + 2 + p[at + 1]

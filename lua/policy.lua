@@ -32,9 +32,42 @@ local VERSIONS_KEPT, LIMITS_AT_MOST = 50, 32
 --#include lib/scope
 --#include lib/permit
 
-if not held_version or not scope_count or not (scope_count >= 1 and scope_count <= 1000) then
-  return redis.error_reply('BADARG scopes')
+-- What is wanted, read as a whole before anything is touched.
+local PARTS = { 'rate', 'factor', 'tick', 'capacity', 'ceiling', 'width', 'gate', 'minute', 'unit' }
+local LEAST = { factor = 1, tick = 1, minute = 1, unit = 1 }
+
+local function whole(text, least)
+  local number = tonumber(text)
+  return number and number >= least and number <= EXACT and number == floor(number) and number or nil
 end
+
+local function read_wanted()
+  if not held_version then return nil, 'held' end
+  if not scope_count or not (scope_count >= 1 and scope_count <= 1000) then return nil, 'scopes' end
+  local wanted, seen, at = {}, {}, 9
+  for i = 1, scope_count do
+    local name, slots, count = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0)
+    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~]') then return nil, 'scopes' end
+    if not slots then return nil, 'slots' end
+    if not count or count > LIMITS_AT_MOST then return nil, 'limits' end
+    at = at + 3
+    local limits = {}
+    for k = 1, count do
+      limits[k] = { name = ARGV[at] }
+      if not ARGV[at] or not string.find(ARGV[at], '^%S+$') then return nil, 'name' end
+      for p, part in ipairs(PARTS) do
+        limits[k][part] = whole(ARGV[at + p], LEAST[part] or 0)
+        if not limits[k][part] then return nil, part end
+      end
+      at = at + 10
+    end
+    wanted[i], seen[name] = { name = name, slots = slots, limits = limits }, true
+  end
+  return wanted
+end
+
+local wanted, wrong = read_wanted()
+if not wanted then return redis.error_reply('BADARG ' .. wrong) end
 
 -- 1. Is the project there, and whole? A key of a wrong type (an older version's, say) counts as damaged and goes.
 local TYPES = { 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'hash' }
@@ -43,8 +76,7 @@ for k = 1, 8 do
   local kind = redis.call('TYPE', KEYS[k]).ok
   if kind == TYPES[k] then
     present = present + 1
-    local mark = redis.call(kind == 'hash' and 'HGET' or 'ZSCORE', KEYS[k], '!')
-    if not mark then sound = false end
+    if not redis.call(kind == 'hash' and 'HGET' or 'ZSCORE', KEYS[k], '!') then sound = false end
   else
     sound = false
     if kind ~= 'none' then
@@ -61,13 +93,16 @@ if sound then
   local raw = {}
   for k = 1, #kept, 2 do raw[kept[k]] = kept[k + 1] end
   sound = raw['!'] and tonumber(raw['!due']) and true or false
+  local found = 0
   for field, value in pairs(raw) do
     if string.sub(field, 1, 1) == '=' then
+      found = found + 1
       local name = string.sub(field, 2)
       old[name] = read_scope(name, value, raw[name])
       if not old[name] then sound = false end
     end
   end
+  if found ~= tonumber(raw['!scopes']) then sound = false end
   project_last = old.p and old.p.levels[1] or 0
 end
 local now = time_now(given_now, project_last)
@@ -104,26 +139,32 @@ if not sound then
   local permits = redis.call('HGETALL', permits_key)
   for k = 1, #permits, 2 do
     if permits[k] ~= '!' then
-      local read, permit = pcall(read_permit, permits[k + 1])
-      if not read or type(permit[STATE]) ~= 'string' then
-        redis.call('HDEL', permits_key, permits[k])
-      elseif permit[STATE] == 'running' then
+      local permit = read_permit(permits[k + 1])
+      local ends = forget_at(now, REMEMBER_ENDED)
+      if permit and permit[STATE] == 'running' then
         local scope = SCOPES
         while permit[scope] do
           used[permit[scope]] = (used[permit[scope]] or 0) + 1
           scope = scope + 2 + permit[scope + 1]
         end
-        redis.call('ZADD', times_key, now + permit[LEASE], permits[k])
+        ends = now + permit[LEASE]
+      end
+      if permit and permit[STAMP] then
+        -- Its costs stand by places that may be others' now: whatever it used, no level of today took it.
+        permit[STAMP] = '0'
+        write_permit(permits[k], permit)
+      end
+      if permit then
+        redis.call('ZADD', times_key, ends, permits[k])
       else
-        redis.call('ZADD', times_key, forget_at(now, REMEMBER_ENDED), permits[k])
+        redis.call('HDEL', permits_key, permits[k])
       end
     end
   end
 end
 
 -- 3. The scopes of the new version, each limit at the place it had.
-local PARTS = { 'rate', 'factor', 'tick', 'capacity', 'ceiling', 'width', 'gate', 'minute', 'unit' }
-local fields, kept_scopes, at = {}, {}, 9
+local fields, kept_scopes = {}, {}
 
 -- A scope laid open: its limits as tables, to be changed and packed again.
 local function opened(s)
@@ -139,7 +180,9 @@ local function opened(s)
   return limits
 end
 
+local stored = 0
 local function store(name, slots, used, limits)
+  stored = stored + 1
   local layout, record, names, ring = { struct.pack('<dd', slots, #limits) }, { struct.pack('<dd', now, used) }, {}, {}
   for i, l in ipairs(limits) do
     layout[1 + i] = struct.pack(LIMIT, l.since, l.active, l.rate, l.factor, l.tick, l.capacity, l.ceiling, l.width,
@@ -173,7 +216,9 @@ local function carry_over(before, new)
   if before.width ~= new.width or before.unit ~= new.unit then
     local slots = before.width > 0 and pruned(before.ring, floor(now / before.width)) or {}
     for k = 2, #slots, 2 do new.recent = new.recent + slots[k] end
-    new.recent = new.width > 0 and ceil(new.recent * new.unit / before.unit) or 0
+    -- Without a gate so far: at least what has not refilled yet.
+    if before.width == 0 then new.recent = ceil((before.capacity - before.level) / before.factor) end
+    new.recent = new.width > 0 and math.min(ceil(new.recent * new.unit / before.unit), EXACT) or 0
     new.ring = {}
   end
   -- Permits that took the old units cannot be corrected in the new ones: their estimate stands.
@@ -188,26 +233,14 @@ local function owes_nothing(limit)
   return limit.level >= limit.capacity and admitted == 0
 end
 
-for _ = 1, scope_count do
-  local name, slots, count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-  if not name or not slots or not count or not (count >= 0 and count <= LIMITS_AT_MOST) then
-    return redis.error_reply('BADARG limits')
-  end
-  at = at + 3
-  local limits, in_flight = {}, used[name] or 0
+for _, scope in ipairs(wanted) do
+  local name, limits, in_flight = scope.name, {}, used[scope.name] or 0
   if old[name] then
     advance(old[name], now)
     limits, in_flight = opened(old[name]), old[name].levels[2]
   end
-  for _ = 1, count do
-    local new = { name = ARGV[at], active = 1, since = version, recent = 0, ring = {} }
-    for k, part in ipairs(PARTS) do
-      new[part] = tonumber(ARGV[at + k])
-      if not new[part] or not (new[part] >= 0 and new[part] <= EXACT) then
-        return redis.error_reply('BADARG ' .. part)
-      end
-    end
-    at = at + 10
+  for _, new in ipairs(scope.limits) do
+    new.active, new.since, new.recent, new.ring = 1, version, 0, {}
     local place, free = nil, nil
     for i, limit in ipairs(limits) do
       if limit.name == new.name then place = i end
@@ -222,7 +255,7 @@ for _ = 1, scope_count do
     end
     limits[place] = new
   end
-  store(name, slots, in_flight, limits)
+  store(name, scope.slots, in_flight, limits)
   kept_scopes[name] = true
 end
 
@@ -241,12 +274,17 @@ for name, s in pairs(old) do
   end
 end
 
+-- In a damaged project nobody knows them, but for what is in flight there.
+for name, in_flight in pairs(used) do
+  if not kept_scopes[name] then store(name, -1, in_flight, {}) end
+end
+
 -- 5. All of it at once; lists go in pieces, because unpack has an end.
 local stamp = string.format('%.0f:%s', version, epoch)
 for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
 for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name) end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
-redis.call('HSET', levels_key, '!', stamp, '!due', due)
+redis.call('HSET', levels_key, '!', stamp, '!due', due, '!scopes', stored)
 redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
   cmsgpack.pack({ note, document }))
 redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))

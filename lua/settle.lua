@@ -5,13 +5,14 @@
 -- ARGV  1 now      us since 1970; empty in production
 --       2 id       of the permit
 --       3 nonce    as acquire got it
---       4 how      settled, cancelled (nothing was sent: everything comes back) or throttled (the provider said no)
+--       4 how      settled, cancelled (nothing was sent: everything comes back), throttled (the provider said no) or
+--                  undone (nobody ever got the permit: everything comes back, and its id is free again)
 --       5 memo     kept instead of acquire's and given back to repeats, at most 256 bytes; empty = keep acquire's
 --       6 ...      for each of its scopes: name, n, n numbers used, in acquire's order; none = the estimate stands
 --
--- Reply ended, state, already, memo   state: settled, cancelled, throttled, expired or booked; already = 1: it had
---                                     ended before, and nothing changed, but for `booked`: its lease ran out, and its
---                                     usage is booked now, once
+-- Reply ended, state, already, memo   state: settled, cancelled, throttled, undone, expired or booked; already = 1: it
+--                                     had ended before, and nothing changed, but for `booked`: its lease ran out, and
+--                                     its usage is booked now, once
 --       unknown                       no such permit, or forgotten
 --       lost, what                    part of the project's state is missing: install the policy again
 --
@@ -23,7 +24,8 @@ local USED_FROM = 6
 --#include lib/record
 --#include lib/permit
 
-if how ~= 'settled' and how ~= 'cancelled' and how ~= 'throttled' then return redis.error_reply('BADARG how') end
+local nothing_sent = how == 'cancelled' or how == 'undone'
+if how ~= 'settled' and how ~= 'throttled' and not nothing_sent then return redis.error_reply('BADARG how') end
 local used, fields = { nil, nil, nil, nil, nil, nil, nil }, { '!', '!due', nil, nil, nil, nil }
 local count, wrong = read_costs(used, 0, fields, USED_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
@@ -44,12 +46,12 @@ local now = time_now(given_now, project_last)
 -- slot is still the one the permit was granted in. Everything else takes the longer path, which starts from what is
 -- stored.
 local plain = told and permit and permit[STATE] == 'running' and permit[NONCE] == nonce and permit[STAMP] == held[1]
-  and how ~= 'cancelled' and due > now and now >= project_last
+  and not nothing_sent and due > now and now >= project_last
 local changed, freed, at, used_at = { nil, nil, nil, nil }, false, SCOPES, 0
 for i = 1, plain and count or 0 do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if used[used_at + 1] ~= permit[at] or used[used_at + 2] ~= n or not layout or not record
-    or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+    or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_BYTES + RECORD_BYTES * n then
     plain = false
     break
   end
@@ -100,7 +102,7 @@ local function correct_all(permit, scope_by_name)
     local n = permit[at + 1]
     local s = scope_by_name(permit[at])
     if s then
-      if how == 'cancelled' then
+      if nothing_sent then
         local nothing = {}
         for i = 1, n do nothing[i] = 0 end
         correct(s, version, permit[GRANTED], permit, at + 1, n, nothing, 0)
@@ -129,14 +131,19 @@ end
 local function any_scope(name) return scope_of(book, name, now) end
 local reply
 if not permit or permit[NONCE] ~= nonce then
-  redis.call('HINCRBY', levels_key, '#unknown', 1)
+  if how ~= 'undone' then redis.call('HINCRBY', levels_key, '#unknown', 1) end
   reply = { 'unknown' }
+elseif how == 'undone' and (permit[STATE] == 'running' or permit[STATE] == 'expired') then
+  if permit[STATE] == 'running' then freed = leave(book, permit, now) or freed end
+  correct_all(permit, any_scope)
+  forget(id)
+  reply = { 'ended', how, 0, permit[MEMO] }
 elseif permit[STATE] == 'running' then
   freed = leave(book, permit, now) or freed
   correct_all(permit, any_scope)
   next_due = math.min(next_due, remember(id, permit, how, now))
   reply = { 'ended', how, 0, permit[MEMO] }
-elseif permit[STATE] == 'expired' and how ~= 'cancelled' then
+elseif permit[STATE] == 'expired' and not nothing_sent then
   correct_all(permit, any_scope)
   next_due = math.min(next_due, remember(id, permit, 'booked', now))
   reply = { 'ended', 'booked', 1, permit[MEMO] }

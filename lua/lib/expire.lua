@@ -45,8 +45,7 @@ local function expire(book, now)
         redis.call('ZADD', times_key, forget_at(now, REMEMBER_EXPIRED), id)
       else
         if not permit then redis.call('HINCRBY', levels_key, '#orphans', 1) end
-        redis.call('HDEL', permits_key, id)
-        redis.call('ZREM', times_key, id)
+        forget(id)
       end
     end
   end

@@ -22,12 +22,24 @@ local function forget_at(now, after)
   return now + after - into_step + FORGET_STEP + floor(into_step / FORGET_WITHIN)
 end
 
+-- Nil if there is none, or something that is no record: one such must not stop what is done for all others.
+local function sound(read, state, ...)
+  if read and type(state) == 'string' then return { state, ... } end
+  return nil
+end
+
 local function read_permit(raw)
-  return raw and { cmsgpack.unpack(raw) } or nil
+  return sound(pcall(cmsgpack.unpack, raw))
 end
 
 local function write_permit(id, permit)
   redis.call('HSET', permits_key, id, cmsgpack.pack(unpack(permit)))
+end
+
+local function forget(id)
+  -- First what can still fail, on a damaged key.
+  redis.call('ZREM', times_key, id)
+  redis.call('HDEL', permits_key, id)
 end
 
 -- Ends a permit for good: a small record stays so that repeats can be told from strangers. Returns when it is forgotten.
@@ -37,9 +49,10 @@ local function remember(id, permit, state, now)
     after = REMEMBER_CROWDED
     redis.call('HINCRBY', levels_key, '#forgotten_early', 1)
   end
-  redis.call('HSET', permits_key, id, cmsgpack.pack(state, permit[DIGEST], permit[NONCE], permit[MEMO]))
   local forgotten = forget_at(now, after)
+  -- First what can still fail, on a damaged key.
   redis.call('ZADD', times_key, forgotten, id)
+  redis.call('HSET', permits_key, id, cmsgpack.pack(state, permit[DIGEST], permit[NONCE], permit[MEMO]))
   return forgotten
 end
 

@@ -69,6 +69,8 @@ end
 local function advance(s, now)
   local levels = s.levels
   local last = levels[1]
+  -- The clock was set back: this must be kept also if nothing else is, or no level refills before that time is back.
+  if now < last then s.changed = true end
   for i = 1, s.n do
     local _, _, rate, _, tick, capacity, _, width = limit_at(s, i)
     levels[2 * i + 1] = refilled(levels[2 * i + 1], capacity, rate, floor(now / tick) - floor(last / tick))
@@ -156,6 +158,7 @@ local function correct_gate(s, i, width, granted, back)
     if slots[k] == slot then
       slots[k + 1] = slots[k + 1] - back
       s.ring_changed = true
+      return -- after a step back of the clock two entries can share a slot
     end
   end
 end

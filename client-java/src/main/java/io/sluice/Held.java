@@ -34,6 +34,8 @@ final class Held {
     private static final long SHORTEST_BEAT_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration LEASE_WHILE_IDLE = Duration.ofSeconds(30);
 
+    private static final Duration LEASE_AFTER_SILENCE = Duration.ofMillis(600);
+
     /** Something that Redis did not hear is told again three times a second. */
     private static final Duration LEASE_WHILE_UNHEARD = Duration.ofSeconds(1);
 
@@ -63,20 +65,37 @@ final class Held {
         return permits.size();
     }
 
-    /** Keeps a permit alive; if this id is held already, that is the permit. */
-    LivePermit keep(LivePermit granted) {
-        LivePermit held = permits.putIfAbsent(granted.id(), granted);
-        if (held != null && held.name.equals(granted.name)) {
-            return held;
+    /**
+     * Keeps a permit alive for one caller more. If this id is held already, that is the permit.
+     *
+     * @param ours whether it was granted to a question of this client
+     */
+    LivePermit take(LivePermit granted, boolean ours) {
+        synchronized (permits) {
+            LivePermit held = permits.get(granted.id());
+            LivePermit permit = held != null && held.name.equals(granted.name) ? held : granted;
+            permit.callers++;
+            permit.ours |= ours;
+            permits.put(permit.id(), permit);
+            beatWithin(permit.lease());
+            return permit;
         }
-        permits.put(granted.id(), granted);
-        beatWithin(granted.lease());
-        return granted;
     }
 
-    /** No longer ours to renew. */
-    void forget(LivePermit permit) {
-        permits.remove(permit.id(), permit);
+    /** One caller gave up before it got the permit. If it was the last one nothing was sent: as if never granted. */
+    void leave(LivePermit permit) {
+        synchronized (permits) {
+            if (--permit.callers > 0 || !permits.remove(permit.id(), permit) || !permit.ours) {
+                return;
+            }
+        }
+        endings.incrementAndGet();
+        send(undoing(permit.name), 1).whenComplete((settled, e) -> {
+            endings.decrementAndGet();
+            if (e != null) {
+                undo(permit.name);
+            }
+        });
     }
 
     /**
@@ -93,7 +112,11 @@ final class Held {
 
     /** Asked for, never answered, no longer wanted: whatever Redis granted comes back. */
     void undo(PermitName name) {
-        remember(new Settlement(project, name, "cancelled", "", List.of()), true);
+        remember(undoing(name), true);
+    }
+
+    private Settlement undoing(PermitName name) {
+        return new Settlement(project, name, "undone", "", List.of());
     }
 
     CompletionStage<Ending> end(LivePermit permit, How how, Reserved used) {
@@ -207,6 +230,8 @@ final class Held {
                 }
             } else if (e != null) {
                 log.debug("{}: no beat: {}", project, Blocking.cause(e).getMessage());
+                // Two beats missed in a row would be a short lease lost.
+                beatWithin(LEASE_AFTER_SILENCE);
             }
         });
     }
@@ -219,7 +244,9 @@ final class Held {
                 beat.cancel(false);
             }
         }
-        beat();
+        if (!permits.isEmpty() || !backlog.isEmpty()) {
+            beat();
+        }
         CompletableFuture<Void> done = new CompletableFuture<>();
         waitForEndings(done);
         return done;

@@ -48,11 +48,16 @@ final class Line {
      * if something became free after it had asked: that news can overtake the answer.
      */
     void add(String modelClass, Waiter waiter, Answer.Wait why) {
-        waiter.queued = true;
+        Waiter next = null;
         boolean missed;
         synchronized (this) {
+            String place = waiter.place;
+            if (place != null && !place.equals(modelClass)) {
+                next = leave(waiter, place); // another policy, another class
+            }
             ArrayDeque<Waiter> queue = waiting.computeIfAbsent(modelClass, c -> new ArrayDeque<>());
-            if (!queue.contains(waiter)) {
+            if (waiter.place == null) {
+                waiter.place = modelClass;
                 queue.addLast(waiter);
             }
             boolean first = queue.peekFirst() == waiter;
@@ -61,6 +66,9 @@ final class Line {
                 sleep(modelClass, why);
             }
         }
+        if (next != null) {
+            askAgain.accept(next);
+        }
         if (missed) {
             askAgain.accept(waiter);
         }
@@ -68,35 +76,33 @@ final class Line {
 
     /** A call waits no longer, for whatever reason; the next of its class asks. */
     void remove(Waiter waiter) {
-        if (!waiter.queued) {
+        if (waiter.place == null) {
             return;
         }
-        Waiter next = null;
+        Waiter next;
         synchronized (this) {
-            String modelClass = classOf(waiter);
-            ArrayDeque<Waiter> queue = modelClass == null ? null : waiting.get(modelClass);
-            if (queue != null) {
-                boolean first = queue.peekFirst() == waiter;
-                queue.remove(waiter);
-                next = first ? queue.peekFirst() : null;
-                if (queue.isEmpty()) {
-                    waiting.remove(modelClass);
-                    cancel(alarms.remove(modelClass));
-                }
-            }
+            String place = waiter.place;
+            next = place == null ? null : leave(waiter, place);
         }
         if (next != null) {
             askAgain.accept(next);
         }
     }
 
-    private @Nullable String classOf(Waiter waiter) {
-        for (Map.Entry<String, ArrayDeque<Waiter>> entry : waiting.entrySet()) {
-            if (entry.getValue().contains(waiter)) {
-                return entry.getKey();
-            }
+    /** Returns whose turn it is now, if that changed. */
+    private @Nullable Waiter leave(Waiter waiter, String place) {
+        waiter.place = null;
+        ArrayDeque<Waiter> queue = waiting.get(place);
+        if (queue == null) {
+            return null;
         }
-        return null;
+        boolean first = queue.peekFirst() == waiter;
+        queue.remove(waiter);
+        if (queue.isEmpty()) {
+            waiting.remove(place);
+            cancel(alarms.remove(place));
+        }
+        return first ? queue.peekFirst() : null;
     }
 
     /** Something became free: the first of each class asks. */

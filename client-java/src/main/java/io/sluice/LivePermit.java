@@ -24,6 +24,11 @@ final class LivePermit implements Permit {
     private final List<Runnable> lostListeners = new ArrayList<>();
     private boolean lost;
 
+    /** How many callers of this id wait for it or have it, and whether it was granted to one. {@link Held} counts. */
+    int callers;
+
+    boolean ours;
+
     LivePermit(ProjectClient project, Resolved call, PermitName name, Duration lease, Duration waited) {
         this.project = project;
         this.call = call;
@@ -158,7 +163,7 @@ final class LivePermit implements Permit {
                 return;
             }
         }
-        project.client.callbacks.execute(listener);
+        project.client.tellLater(listener);
     }
 
     /** Its renewal was answered "lost". */
@@ -172,7 +177,8 @@ final class LivePermit implements Permit {
             told = List.copyOf(lostListeners);
         }
         project.client.meters.leaseLost();
-        told.forEach(project.client.callbacks::execute);
+        project.client.meters.permit(project.id(), modelClass(), "expired");
+        told.forEach(project.client::tellLater);
     }
 
     @Override

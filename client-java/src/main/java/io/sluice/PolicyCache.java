@@ -17,6 +17,8 @@ final class PolicyCache {
     private @Nullable PolicyView view;
     private long readAt;
     private @Nullable CompletableFuture<PolicyView> reading;
+    private long readingSince;
+    private @Nullable CompletableFuture<PolicyView> next;
 
     PolicyCache(Store store, String project, LongSupplier nanoTime) {
         this.store = store;
@@ -36,7 +38,7 @@ final class PolicyCache {
     /** A view that is not older than {@code maxAgeNanos}. */
     synchronized CompletionStage<PolicyView> youngerThan(long maxAgeNanos) {
         return view == null || nanoTime.getAsLong() - readAt > maxAgeNanos
-                ? read()
+                ? readSince(nanoTime.getAsLong() - maxAgeNanos)
                 : CompletableFuture.completedStage(view);
     }
 
@@ -52,12 +54,33 @@ final class PolicyCache {
     }
 
     private CompletableFuture<PolicyView> read() {
-        if (reading != null) {
+        return reading == null ? start() : reading;
+    }
+
+    /** One that was asked for at that instant or later: a read under way may have seen an older policy. */
+    private CompletableFuture<PolicyView> readSince(long instant) {
+        if (reading == null) {
+            return start();
+        }
+        if (readingSince - instant >= 0) {
             return reading;
         }
+        if (next == null) {
+            next = reading.handle((view, e) -> e).thenCompose(ignored -> startNext());
+        }
+        return next;
+    }
+
+    private synchronized CompletableFuture<PolicyView> startNext() {
+        next = null;
+        return reading == null ? start() : reading;
+    }
+
+    private CompletableFuture<PolicyView> start() {
         CompletableFuture<PolicyView> mine = new CompletableFuture<>();
         reading = mine;
         long asked = nanoTime.getAsLong();
+        readingSince = asked;
         store.policy(project).whenComplete((stored, e) -> {
             try {
                 if (e != null) {

@@ -1,35 +1,20 @@
 package io.sluice;
 
-import io.sluice.PolicyView.Resolved;
-import io.sluice.Store.Answer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.HexFormat;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** One project in this process: asks for permits, lets calls wait, keeps what it was granted alive. */
+/** One project in this process: the forms in which users ask, and what the project needs besides. */
 final class ProjectClient implements Project {
-    /** After this many time-outs in a row for one call Redis counts as out. Each asks with the same id: safe. */
-    private static final int TRIES = 3;
-
-    /** A version that moves on under a call again and again, or a state that is lost again and again, ends here. */
-    private static final int RETRIES = 8;
-
-    private static final long FOREVER_NS = Long.MAX_VALUE / 4;
-    private static final long LOCAL_NO_AGE_NS = TimeUnit.MILLISECONDS.toNanos(250);
-
     final SluiceClient client;
     private final String id;
     private final PolicyCache policies;
     private final Installer installer;
-    private final Line line;
+    private final Asking asking;
     private final Held held;
     private final AutoCloseable messages;
 
@@ -38,10 +23,10 @@ final class ProjectClient implements Project {
         this.id = id;
         this.policies = new PolicyCache(client.store, id, System::nanoTime);
         this.installer = new Installer(client.store, client.host);
-        this.line = new Line(client.timer, this::askAgain);
         this.held = new Held(client, id, policies);
+        this.asking = new Asking(this, policies, installer, held);
         this.messages = client.store.listen(id, this::heard);
-        client.meters.gauges(id, held::size, line::size);
+        client.meters.gauges(id, held::size, asking::waiting);
     }
 
     @Override
@@ -51,7 +36,7 @@ final class ProjectClient implements Project {
 
     CompletionStage<String> install(Policy policy) {
         return installer
-                .install(policy)
+                .install(policy, policies.cached())
                 .thenCompose(stamp -> policies.youngerThan(0).thenApply(view -> stamp));
     }
 
@@ -63,12 +48,13 @@ final class ProjectClient implements Project {
     @Override
     public Decision tryAcquire(Call call) {
         client.mayBlock();
-        return decision(Blocking.get(begin(call, Duration.ZERO, true).result.handle(Outcome::new)));
+        return decision(
+                Blocking.get(asking.begin(call, Duration.ZERO, true).result.handle(Outcome::new)));
     }
 
     @Override
     public CompletionStage<Decision> tryAcquireAsync(Call call) {
-        Waiter waiter = begin(call, Duration.ZERO, true);
+        Waiter waiter = asking.begin(call, Duration.ZERO, true);
         return handOver(waiter, waiter.result.handle(Outcome::new).thenApply(this::decision));
     }
 
@@ -79,7 +65,7 @@ final class ProjectClient implements Project {
         if (outcome.permit() != null) {
             return new Decision.Granted(outcome.permit());
         }
-        Throwable cause = Blocking.cause(java.util.Objects.requireNonNull(outcome.thrown()));
+        Throwable cause = Blocking.cause(Objects.requireNonNull(outcome.thrown()));
         if (cause instanceof RefusedException refused) {
             return new Decision.Refused(refused.refusal());
         }
@@ -89,18 +75,18 @@ final class ProjectClient implements Project {
     @Override
     public Permit acquire(Call call, Duration maxWait) throws InterruptedException {
         client.mayBlock();
-        Waiter waiter = begin(call, maxWait, false);
+        Waiter waiter = asking.begin(call, maxWait, false);
         try {
             return Blocking.getInterruptibly(waiter.result);
         } catch (InterruptedException e) {
-            giveUp(waiter, "interrupted");
+            asking.giveUp(waiter, "interrupted");
             throw e;
         }
     }
 
     @Override
     public CompletionStage<Permit> acquireAsync(Call call, Duration maxWait) {
-        Waiter waiter = begin(call, maxWait, false);
+        Waiter waiter = asking.begin(call, maxWait, false);
         return handOver(waiter, waiter.result.thenApply(permit -> permit));
     }
 
@@ -109,258 +95,11 @@ final class ProjectClient implements Project {
         CompletableFuture<T> theirs = client.handOver(ours);
         theirs.whenComplete((result, e) -> {
             if (e != null || result == null) {
-                giveUp(waiter, "cancelled");
+                asking.giveUp(waiter, "cancelled");
             }
         });
         return theirs;
     }
-
-    // ---- one call's way
-
-    private Waiter begin(Call call, Duration maxWait, boolean once) {
-        if (maxWait.isNegative()) {
-            throw new IllegalArgumentException("maxWait must not be negative, got " + maxWait);
-        }
-        long now = System.nanoTime();
-        long wait = saturatedNanos(maxWait);
-        Store.PermitName name = call.id == null ? new Store.PermitName(RandomIds.next(), "") : held.nameFor(call.id);
-        String digest = call.id == null ? "" : digest(call);
-        Waiter waiter = new Waiter(call, name, digest, now, now + wait, once || wait == 0);
-        client.tell(() -> client.listener.started(id, call));
-        waiter.result.whenComplete((permit, e) -> ended(waiter, permit, e));
-        policies.current().whenComplete((view, e) -> {
-            if (e != null) {
-                fail(waiter, Blocking.cause(e));
-            } else {
-                ask(waiter, view);
-            }
-        });
-        return waiter;
-    }
-
-    private void ask(Waiter waiter, PolicyView view) {
-        if (waiter.isDone()) {
-            return;
-        }
-        try {
-            Resolved resolved = view.resolve(waiter.call);
-            if (resolved == null) {
-                refuseUnlessNews(waiter, view, Refusals.unknownModel(id, waiter.call));
-                return;
-            }
-            waiter.resolved = resolved;
-            Store.Ask ask = new Store.Ask(
-                    id,
-                    view.stamp,
-                    waiter.name,
-                    waiter.digest,
-                    client.host,
-                    view.leaseUs(),
-                    Memo.of(resolved.estimate()),
-                    resolved.costs());
-            if (!waiter.beginAsking()) {
-                return;
-            }
-            waiter.askedAtWake = line.wakes();
-            long sent = System.nanoTime();
-            client.store.acquire(ask).whenComplete((answer, e) -> {
-                client.meters.script("acquire", Duration.ofNanos(System.nanoTime() - sent));
-                boolean news = waiter.endAsking();
-                try {
-                    if (e != null) {
-                        unanswered(waiter, view, Blocking.cause(e));
-                    } else {
-                        waiter.unanswered = 0;
-                        answered(waiter, resolved, answer);
-                    }
-                    if (news) {
-                        askAgain(waiter);
-                    }
-                } catch (RuntimeException failure) {
-                    fail(waiter, failure);
-                }
-            });
-        } catch (RuntimeException failure) {
-            fail(waiter, failure);
-        }
-    }
-
-    private void askAgain(Waiter waiter) {
-        Resolved resolved = waiter.resolved;
-        if (resolved != null) {
-            policies.current().whenComplete((view, e) -> ask(waiter, view == null ? resolved.view() : view));
-        }
-    }
-
-    private void answered(Waiter waiter, Resolved resolved, Answer answer) {
-        if (answer instanceof Answer.Granted granted) {
-            granted(waiter, resolved, granted);
-        } else if (answer instanceof Answer.Wait wait) {
-            mustWait(waiter, resolved, wait);
-        } else if (answer instanceof Answer.Stale) {
-            retry(waiter, policies.after(resolved.view()), "the policy changes too fast");
-        } else if (answer instanceof Answer.Lost lost) {
-            PolicyView known = resolved.view();
-            retry(
-                    waiter,
-                    installer.mend(known).thenCompose(stamp -> policies.youngerThan(0)),
-                    "the project's state is damaged: " + lost.what());
-        } else {
-            refuse(waiter, Refusals.of(id, waiter.call, answer));
-        }
-    }
-
-    private void granted(Waiter waiter, Resolved resolved, Answer.Granted granted) {
-        Duration waited = waiter.waited(System.nanoTime());
-        Store.PermitName name = new Store.PermitName(waiter.name.id(), granted.nonce());
-        LivePermit fresh = new LivePermit(this, resolved, name, Duration.ofNanos(granted.leaseUs() * 1_000), waited);
-        LivePermit permit = held.keep(fresh);
-        if (waiter.result.complete(permit)) {
-            return;
-        }
-        // Given up at that very moment (Netflix/concurrency-limits#179).
-        if (name.equals(waiter.name)) {
-            permit.cancelAsync(); // granted to this very call: nothing was sent
-        } else if (permit == fresh) {
-            held.forget(permit); // granted to an earlier one of this id, which nobody here holds
-        }
-    }
-
-    private void mustWait(Waiter waiter, Resolved resolved, Answer.Wait wait) {
-        waiter.why = wait;
-        long now = System.nanoTime();
-        long left = Math.min(waiter.deadlineNs - now, maxWaitLeft(waiter, resolved, now));
-        if (waiter.once || left <= 0 || wait.exactUs() * 1_000 > left) {
-            Refusal.Kind kind = waiter.once ? Refusal.Kind.WAIT : Refusal.Kind.DEADLINE;
-            refuse(waiter, Refusals.wait(kind, id, wait));
-            return;
-        }
-        if (waiter.deadline == null) {
-            if (line.size() >= resolved.view().policy.maxWaiters()) {
-                refuse(waiter, Refusals.queueFull(id, wait, line.size()));
-                return;
-            }
-            waiter.deadline = client.timer.schedule(
-                    () -> refuse(waiter, Refusals.wait(Refusal.Kind.DEADLINE, id, latest(waiter, wait))),
-                    left,
-                    TimeUnit.NANOSECONDS);
-        }
-        line.add(resolved.modelClass(), waiter, wait);
-        int position = line.position(resolved.modelClass(), waiter);
-        client.tell(() -> client.listener.waiting(new WaitListener.Waiting(
-                id,
-                waiter.call,
-                wait.scope(),
-                wait.limit(),
-                position == 0 ? null : position,
-                Duration.ofNanos(wait.waitUs() * 1_000),
-                position > 1 || wait.exactUs() != wait.waitUs())));
-        if (waiter.isDone()) {
-            waiter.deadline.cancel(false);
-            line.remove(waiter);
-        }
-    }
-
-    private static Answer.Wait latest(Waiter waiter, Answer.Wait first) {
-        Answer.Wait why = waiter.why;
-        return why == null ? first : why;
-    }
-
-    private static long maxWaitLeft(Waiter waiter, Resolved resolved, long now) {
-        return saturatedNanos(resolved.view().policy.maxWait()) - (now - waiter.startedNs);
-    }
-
-    /** A "no" that this process can give by itself must not rest on an old policy. */
-    private void refuseUnlessNews(Waiter waiter, PolicyView view, Refusal refusal) {
-        policies.youngerThan(LOCAL_NO_AGE_NS).whenComplete((fresh, e) -> {
-            if (e != null) {
-                fail(waiter, Blocking.cause(e));
-            } else if (fresh.stamp.equals(view.stamp)) {
-                refuse(waiter, refusal);
-            } else {
-                ask(waiter, fresh);
-            }
-        });
-    }
-
-    private void retry(Waiter waiter, CompletionStage<PolicyView> ready, String why) {
-        if (++waiter.retries > RETRIES) {
-            fail(waiter, new OutageException("lost_state", "project " + id + ": " + why, null));
-            return;
-        }
-        ready.whenComplete((view, e) -> {
-            if (e != null) {
-                fail(waiter, Blocking.cause(e));
-            } else {
-                ask(waiter, view);
-            }
-        });
-    }
-
-    /** Nobody knows whether the script ran. The same id is safe to ask again; who gives up undoes what may be. */
-    private void unanswered(Waiter waiter, PolicyView view, Throwable e) {
-        String reason = e instanceof OutageException outage ? outage.reason() : "";
-        boolean unknown = reason.equals("timeout") || reason.equals("disconnected");
-        if (unknown) {
-            waiter.unanswered++;
-        }
-        if (reason.equals("timeout")
-                && !waiter.isDone()
-                && waiter.unanswered < TRIES
-                && System.nanoTime() - waiter.deadlineNs < 0) {
-            ask(waiter, view);
-            return;
-        }
-        // Also where the last question was not even sent: an earlier one may have been heard.
-        if (waiter.unanswered > 0) {
-            held.undo(waiter.name);
-        }
-        fail(waiter, e);
-    }
-
-    private void refuse(Waiter waiter, Refusal refusal) {
-        fail(waiter, new RefusedException(refusal));
-    }
-
-    private static void fail(Waiter waiter, Throwable e) {
-        waiter.result.completeExceptionally(e);
-    }
-
-    private void giveUp(Waiter waiter, String why) {
-        if (!waiter.result.completeExceptionally(new RefusedException(Refusals.cancelled(id, why)))) {
-            waiter.result.thenAccept(LivePermit::cancelAsync);
-        }
-    }
-
-    /** However it ended, nothing stays behind. */
-    private void ended(Waiter waiter, @Nullable LivePermit permit, @Nullable Throwable thrown) {
-        if (waiter.deadline != null) {
-            waiter.deadline.cancel(false);
-        }
-        line.remove(waiter);
-        Duration waited = waiter.waited(System.nanoTime());
-        Resolved resolved = waiter.resolved;
-        String modelClass = resolved == null ? "unknown" : resolved.modelClass();
-        if (permit != null) {
-            client.meters.permit(id, modelClass, "granted");
-            client.meters.waited(id, modelClass, teamLabel(waiter), waited);
-            client.tell(() -> client.listener.granted(id, waiter.call, waited));
-        } else {
-            Throwable cause = thrown == null ? new IllegalStateException() : Blocking.cause(thrown);
-            if (cause instanceof RefusedException) {
-                client.meters.permit(id, modelClass, "refused");
-            }
-            client.tell(() -> client.listener.gaveUp(id, waiter.call, waited, String.valueOf(cause.getMessage())));
-        }
-    }
-
-    private static String teamLabel(Waiter waiter) {
-        Resolved resolved = waiter.resolved;
-        String team = waiter.call.team;
-        return resolved != null && team != null && resolved.view().policy.hasTeam(team) ? team : "other";
-    }
-
-    // ---- the rest
 
     CompletionStage<Permit.Ending> end(LivePermit permit, Permit.How how, Permit.Reserved used) {
         return held.end(permit, how, used);
@@ -376,12 +115,12 @@ final class ProjectClient implements Project {
         if (message.equals("policy")) {
             policies.youngerThan(0);
         }
-        line.wake();
+        asking.wake();
     }
 
     /** How many calls of this process wait. */
     int waiting() {
-        return line.size();
+        return asking.waiting();
     }
 
     /** How many permits this process holds. */
@@ -390,7 +129,7 @@ final class ProjectClient implements Project {
     }
 
     void close() {
-        line.end(waiter -> refuse(waiter, Refusals.cancelled(id, "the client was closed")));
+        asking.close();
         try {
             messages.close();
         } catch (Exception e) {
@@ -401,32 +140,5 @@ final class ProjectClient implements Project {
     /** Completes when nothing that should reach Redis is still under way. */
     CompletableFuture<Void> lastWords() {
         return held.close();
-    }
-
-    private static long saturatedNanos(Duration duration) {
-        return duration.compareTo(Duration.ofNanos(FOREVER_NS)) >= 0 ? FOREVER_NS : duration.toNanos();
-    }
-
-    /** Of caller and body: the same id with another digest is a conflict. */
-    private String digest(Call call) {
-        String body = String.join(
-                "\n",
-                client.host,
-                call.model,
-                String.valueOf(call.inputTokens),
-                String.valueOf(call.cacheReadTokens),
-                String.valueOf(call.cacheWriteTokens),
-                String.valueOf(call.maxOutputTokens),
-                String.valueOf(call.agent),
-                String.valueOf(call.team),
-                String.valueOf(call.workspace),
-                String.valueOf(call.run),
-                call.priority.label());
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(body.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash, 0, 8);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

@@ -41,6 +41,7 @@ final class SluiceClient implements Sluice {
         this.host = options.host() == null ? "host-" + RandomIds.next() : options.host();
         this.listener = options.listener() == null ? new WaitListener() {} : options.listener();
         this.meters = new Meters(options.meters());
+        meters.storeUp(() -> store.answers() ? 1 : 0);
         ScheduledThreadPoolExecutor scheduler =
                 new ScheduledThreadPoolExecutor(1, task -> thread("sluice-timer", task));
         scheduler.setRemoveOnCancelPolicy(true);
@@ -95,8 +96,13 @@ final class SluiceClient implements Sluice {
         try {
             news.run();
         } catch (RuntimeException e) {
-            log.warn("a wait listener threw", e);
+            log.warn("a listener threw", e);
         }
+    }
+
+    /** The same on a thread of its own, where a listener may block. */
+    void tellLater(Runnable news) {
+        callbacks.execute(() -> tell(news));
     }
 
     /** Blocking on a thread that delivers replies would wait for itself until the time-out (redis/lettuce#1402). */

@@ -42,6 +42,9 @@ public interface Store extends AutoCloseable {
     /** Whether the current thread is one that must not block, because it delivers this store's replies. */
     boolean mustNotBlock();
 
+    /** Whether it answered lately. */
+    boolean answers();
+
     @Override
     void close();
 
@@ -90,7 +93,7 @@ public interface Store extends AutoCloseable {
     }
 
     /**
-     * @param how settled, cancelled or throttled
+     * @param how settled, cancelled, throttled, or undone: nobody got it, as if never granted
      * @param memo kept instead of the one of the {@link Ask}, or empty
      * @param used of each scope in the order of the ask; empty: the estimate stands
      */

@@ -30,8 +30,8 @@ final class Waiter {
     @Nullable
     ScheduledFuture<?> deadline;
 
-    /** Whether it has ever stood in line. */
-    volatile boolean queued;
+    /** The class in whose line it stands; {@link Line} writes it. */
+    volatile @Nullable String place;
 
     /** Asked, timed out, asked again with the same id. */
     int unanswered;

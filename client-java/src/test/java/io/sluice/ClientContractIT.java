@@ -358,4 +358,12 @@ class ClientContractIT {
                 .get();
         assertThat(inside).isInstanceOf(Decision.Granted.class);
     }
+
+    /** "No agent" and the agent of the name "null" had one digest. */
+    @Test
+    void aNameThatLooksLikeNoneIsAnotherBody() {
+        install("concurrency: 9");
+        granted(CALL.id("job-1"));
+        assertThat(refused(CALL.id("job-1").agent("null")).kind()).isEqualTo(Refusal.Kind.CONFLICT);
+    }
 }

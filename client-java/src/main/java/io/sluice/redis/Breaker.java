@@ -48,9 +48,14 @@ final class Breaker {
     synchronized boolean succeeded() {
         count();
         inARow = 0;
-        boolean wasOpen = open;
+        if (!open) {
+            return false;
+        }
         open = false;
-        return wasOpen;
+        windowStart = nanoTime.getAsLong();
+        failed = 0;
+        answered = 0;
+        return true;
     }
 
     /** @return whether this changed the state, so that it is told once */

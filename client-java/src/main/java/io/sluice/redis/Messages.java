@@ -12,12 +12,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The hints that scripts publish, one sharded channel a project. Lettuce subscribes again after a reconnect. A lost
- * message only costs time, so a subscription that fails is told in the log and nothing more.
+ * message only costs time, so a subscription that fails (a cluster node not connected yet, a slot on the move) is tried
+ * again, and nobody waits for it.
  */
 final class Messages {
     private static final Logger log = LoggerFactory.getLogger(Messages.class);
 
-    private static final int ATTEMPTS = 5;
+    private static final long RETRY_MS = 200;
 
     private final StatefulRedisPubSubConnection<String, String> connection;
     private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
@@ -25,6 +26,14 @@ final class Messages {
     Messages(StatefulRedisPubSubConnection<String, String> connection) {
         this.connection = connection;
         connection.addListener(new RedisPubSubAdapter<>() {
+            /** A node ends a subscription whose slot has moved on to another. */
+            @Override
+            public void sunsubscribed(String channel, long count) {
+                if (listeners.containsKey(channel)) {
+                    again(channel);
+                }
+            }
+
             @Override
             public void smessage(String channel, String message) {
                 Consumer<String> listener = listeners.get(channel);
@@ -38,24 +47,26 @@ final class Messages {
     /** At most one listener a channel; closing it ends the subscription. */
     AutoCloseable listen(String channel, Consumer<String> listener) {
         listeners.put(channel, listener);
-        subscribe(channel, 1);
+        subscribe(channel);
         return () -> {
             listeners.remove(channel);
             connection.async().sunsubscribe(channel);
         };
     }
 
-    /** A cluster connects to a node when it is first asked for, and refuses until it has: worth another try. */
-    private void subscribe(String channel, int attempt) {
+    private void subscribe(String channel) {
         connection.async().ssubscribe(channel).whenComplete((ignored, e) -> {
-            if (e == null || !listeners.containsKey(channel)) {
-                return;
+            if (e != null) {
+                log.debug("no messages on {} yet, waiting calls notice free slots later: {}", channel, e.getMessage());
+                again(channel);
             }
-            if (attempt < ATTEMPTS) {
-                CompletableFuture.delayedExecutor(attempt * 100L, TimeUnit.MILLISECONDS)
-                        .execute(() -> subscribe(channel, attempt + 1));
-            } else {
-                log.warn("no messages on {}, waiting calls notice free slots later: {}", channel, e.getMessage());
+        });
+    }
+
+    private void again(String channel) {
+        CompletableFuture.delayedExecutor(RETRY_MS, TimeUnit.MILLISECONDS).execute(() -> {
+            if (listeners.containsKey(channel) && connection.isOpen()) {
+                subscribe(channel);
             }
         });
     }

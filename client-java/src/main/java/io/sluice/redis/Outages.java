@@ -4,6 +4,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.sluice.OutageException;
+import java.io.IOException;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -41,17 +42,17 @@ final class Outages {
             String code = message.split("[ :]", 2)[0].toLowerCase(Locale.ROOT);
             return new OutageException(STATES.contains(code) ? code : "script", "Redis refused: " + message, e);
         }
-        if (e instanceof RedisException) {
+        if (e instanceof RedisException || e instanceof IOException) {
             return new OutageException("disconnected", "no connection to Redis: " + message, e);
         }
         return new OutageException("script", "unexpected: " + e, e);
     }
 
     /**
-     * Whether Redis itself is in trouble; a script's complaint about one call is not. Nor is a full memory: new permits
-     * are refused then, but endings and beats still work and must get through.
+     * Whether nothing came back. A "no" is an answer: a Redis that is full, or a replica now, says so at once, and endings
+     * and beats must get through to it (or fail by themselves).
      */
-    static boolean isRedisDown(OutageException outage) {
-        return !Set.of("script", "bad_reply", "wrongtype", "tryagain", "oom").contains(outage.reason());
+    static boolean isNoAnswer(OutageException outage) {
+        return outage.reason().equals("timeout") || outage.reason().equals("disconnected");
     }
 }

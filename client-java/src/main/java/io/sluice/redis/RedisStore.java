@@ -44,10 +44,21 @@ public final class RedisStore implements Store {
 
     static RedisStore open(String uri) {
         String shown = RedisURI.create(uri).toString(); // masks the password
+        RedisStore store = connect(uri, shown);
         try {
-            RedisStore store = new RedisStore(Connection.open(uri));
             store.checkServer(shown);
             return store;
+        } catch (RuntimeException e) {
+            store.close();
+            OutageException outage = Outages.of(e);
+            throw new OutageException(
+                    outage.reason(), "Redis at " + shown + " is not fit for use: " + outage.getMessage(), e);
+        }
+    }
+
+    private static RedisStore connect(String uri, String shown) {
+        try {
+            return new RedisStore(Connection.open(uri));
         } catch (RedisException e) {
             Throwable root = e;
             while (root.getCause() != null) {
@@ -61,9 +72,7 @@ public final class RedisStore implements Store {
         String info = await(connection.commands().info());
         Matcher version = VERSION.matcher(info);
         if (!version.find() || Integer.parseInt(version.group(1)) < 7) {
-            close();
-            throw new OutageException(
-                    "old", "Redis at " + shown + " is older than 7.0: scripts need 7.0 or newer", null);
+            throw new OutageException("old", "it is older than 7.0, scripts need 7.0 or newer", null);
         }
         if (info.contains("maxmemory_policy:") && !info.contains("maxmemory_policy:noeviction")) {
             log.warn(
@@ -153,6 +162,11 @@ public final class RedisStore implements Store {
     }
 
     @Override
+    public boolean answers() {
+        return !breaker.isOpen();
+    }
+
+    @Override
     public void close() {
         connection.close();
     }
@@ -167,20 +181,28 @@ public final class RedisStore implements Store {
             return CompletableFuture.failedStage(
                     new OutageException("breaker", "Redis did not answer lately and is not asked now", null));
         }
-        return scripts.run(script, keysOf(project), arguments.toArray(String[]::new))
-                .handle((reply, thrown) -> {
-                    if (thrown == null) {
-                        answered();
-                        return decode.apply(reply);
-                    }
-                    OutageException outage = Outages.of(thrown);
-                    if (Outages.isRedisDown(outage)) {
-                        failed(outage);
-                    } else {
-                        answered();
-                    }
-                    throw outage;
-                });
+        return sent(script, project, arguments).handle((reply, thrown) -> {
+            if (thrown == null) {
+                answered();
+                return decode.apply(reply);
+            }
+            OutageException outage = Outages.of(thrown);
+            if (Outages.isNoAnswer(outage)) {
+                failed(outage);
+            } else {
+                answered();
+            }
+            throw outage;
+        });
+    }
+
+    /** What the driver refuses to send fails like what it could not send. */
+    private CompletionStage<List<Object>> sent(Script script, String project, List<String> arguments) {
+        try {
+            return scripts.run(script, keysOf(project), arguments.toArray(String[]::new));
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedStage(e);
+        }
     }
 
     private void answered() {

@@ -3,64 +3,89 @@ package io.sluice.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class BreakerTest {
-    private long now;
-    private final Breaker breaker = new Breaker(() -> now);
-
-    private void later(Duration by) {
-        now += by.toNanos();
-    }
-
-    /** One blip opened a breaker and every caller paid for it: BerriAI/litellm#40620. */
-    @Test
-    void oneSlowReplyDoesNotOpenIt() {
-        breaker.succeeded();
-        assertThat(breaker.failed()).isFalse();
-        assertThat(breaker.allows()).isTrue();
-    }
+    private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1_000); // nanoTime may wrap
+    private final Breaker breaker = new Breaker(now::get);
 
     @Test
-    void fiveFailuresInARowOpenItAndThatIsToldOnce() {
+    void opensAtTheFifthFailureInARowAndSaysSoOnce() {
         for (int i = 0; i < 4; i++) {
             assertThat(breaker.failed()).isFalse();
         }
+        assertThat(breaker.allows()).isTrue();
         assertThat(breaker.failed()).isTrue();
-        assertThat(breaker.failed()).isFalse();
         assertThat(breaker.allows()).isFalse();
+        assertThat(breaker.failed()).isFalse();
     }
 
     @Test
-    void halfOfTwoSecondsOpensIt() {
-        for (int i = 0; i < 5; i++) {
+    void oneSlowReplyNowAndThenDoesNotOpenIt() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(breaker.failed()).isFalse();
             breaker.succeeded();
-            breaker.failed();
-        }
-        assertThat(breaker.isOpen()).isTrue();
-    }
-
-    @Test
-    void oldFailuresAreForgotten() {
-        for (int i = 0; i < 20; i++) {
-            breaker.failed();
             breaker.succeeded();
-            later(Duration.ofSeconds(3));
         }
         assertThat(breaker.isOpen()).isFalse();
     }
 
     @Test
-    void oneProbeEveryHalfSecondAndTheFirstSuccessClosesIt() {
+    void opensWhenHalfOfTenFailWithinTwoSeconds() {
+        for (int i = 0; i < 5; i++) {
+            breaker.succeeded();
+        }
+        for (int i = 0; i < 4; i++) {
+            assertThat(breaker.failed()).isFalse();
+        }
+        breaker.succeeded(); // 6 of 10 answered, and not five in a row
+        assertThat(breaker.failed()).isFalse();
+        assertThat(breaker.failed()).isTrue();
+    }
+
+    @Test
+    void whatFailedLongAgoDoesNotCount() {
+        for (int i = 0; i < 4; i++) {
+            breaker.failed();
+        }
+        breaker.succeeded();
+        pass(Duration.ofMillis(2_001));
+        for (int i = 0; i < 8; i++) {
+            breaker.succeeded();
+        }
+        assertThat(breaker.failed()).isFalse();
+    }
+
+    @Test
+    void letsOneProbeThroughEachHalfSecondAndClosesAtTheFirstSuccess() {
         for (int i = 0; i < 5; i++) {
             breaker.failed();
         }
-        later(Duration.ofMillis(499));
+        pass(Duration.ofMillis(499));
         assertThat(breaker.allows()).isFalse();
-        later(Duration.ofMillis(1));
+        pass(Duration.ofMillis(1));
         assertThat(breaker.allows()).isTrue();
-        assertThat(breaker.allows()).isFalse();
+        assertThat(breaker.allows()).as("a second probe").isFalse();
+        breaker.failed();
+        pass(Duration.ofMillis(500));
+        assertThat(breaker.allows()).isTrue();
         assertThat(breaker.succeeded()).isTrue();
+        assertThat(breaker.succeeded()).isFalse();
         assertThat(breaker.allows()).isTrue();
+    }
+
+    /** What counted before it opened must not open it again at the first failure after it closed. */
+    @Test
+    void startsAfreshOnceClosed() {
+        for (int i = 0; i < 20; i++) {
+            breaker.failed();
+        }
+        breaker.succeeded();
+        assertThat(breaker.failed()).isFalse();
+    }
+
+    private void pass(Duration time) {
+        now.addAndGet(time.toNanos());
     }
 }

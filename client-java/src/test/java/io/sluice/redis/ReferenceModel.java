@@ -46,6 +46,16 @@ final class ReferenceModel {
                     .reduce(BigInteger.ZERO, BigInteger::add);
         }
 
+        /** In whole units of cost, rounded up. */
+        BigInteger notYetRefilled() {
+            BigInteger factor = big(is.factor());
+            return big(is.capacity())
+                    .subtract(level)
+                    .add(factor)
+                    .subtract(BigInteger.ONE)
+                    .divide(factor);
+        }
+
         void admit(long grantedAt, BigInteger units) {
             if (width() > 0) {
                 admitted.merge(grantedAt / width(), units, BigInteger::add);
@@ -130,6 +140,8 @@ final class ReferenceModel {
     }
 
     private static void carryOver(Limit limit, RefillLimit to, long now) {
+        long width = limit.width();
+        BigInteger admitted = width > 0 ? limit.admittedIn(now) : limit.notYetRefilled();
         if (limit.is.factor() != to.factor()) {
             BigInteger factor = big(limit.is.factor());
             BigInteger[] parts = limit.level.divideAndRemainder(factor);
@@ -137,8 +149,6 @@ final class ReferenceModel {
             BigInteger units = roundsUp ? parts[0].subtract(BigInteger.ONE) : parts[0];
             limit.level = units.multiply(big(to.factor()));
         }
-        long width = limit.width();
-        BigInteger admitted = limit.admittedIn(now);
         limit.is = to;
         limit.active = true;
         limit.add(BigInteger.ZERO);

@@ -1,51 +1,134 @@
 package io.sluice.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sluice.OutageException;
 import io.sluice.Store.Answer;
+import io.sluice.Store.Beat;
+import io.sluice.Store.Installed;
+import io.sluice.Store.Layout;
+import io.sluice.Store.Settled;
+import io.sluice.Store.StoredPolicy;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever a script does not answer is an outage: HeyPuter/puter#3574, BerriAI/litellm#35528. */
+/**
+ * A reply that makes no sense is an outage. Elsewhere it was taken for a yes: a nil counted as 0 used
+ * (HeyPuter/puter#3574), an error inside a reply as room (BerriAI/litellm#35528).
+ */
+@Tag("contract")
 class RepliesTest {
+    private static final List<Object> GRANTED = List.of("granted", "n1", 1_000_000L, 5L, "1,2,3,4,5", 0L);
+    private static final List<Object> WAIT = List.of("wait", 20L, 20L, "c:m", "rpm");
+
+    @Test
+    void readsEveryAnswer() {
+        assertThat(Replies.answer(GRANTED)).isEqualTo(new Answer.Granted("n1", 1_000_000, 5, "1,2,3,4,5", false));
+        assertThat(Replies.answer(WAIT)).isEqualTo(new Answer.Wait(20, 20, "c:m", "rpm"));
+        assertThat(Replies.answer(List.of("never", "p", "itpm", 9L, 8L)))
+                .isEqualTo(new Answer.Never("p", "itpm", 9, 8));
+        assertThat(Replies.answer(List.of("closed", "p", "rpm"))).isEqualTo(new Answer.Closed("p", "rpm"));
+        assertThat(Replies.answer(List.of("conflict"))).isEqualTo(new Answer.Conflict());
+        assertThat(Replies.answer(List.of("ended", "settled"))).isEqualTo(new Answer.Ended("settled"));
+        assertThat(Replies.answer(List.of("stale", "2:a"))).isEqualTo(new Answer.Stale("2:a"));
+        assertThat(Replies.answer(List.of("lost", "levels"))).isEqualTo(new Answer.Lost("levels"));
+    }
+
+    @Test
+    void readsWhatTheOtherScriptsSay() {
+        assertThat(Replies.settled(List.of("ended", "settled", 1L, "memo")))
+                .isEqualTo(new Settled.Ended("settled", true, "memo"));
+        assertThat(Replies.beat(List.of("beat", "1:a", 9L, 2L, 0L, 1L, 0L), 2))
+                .isEqualTo(new Beat.Alive("1:a", 9, 2, false, List.of(true, false)));
+        assertThat(Replies.installed(List.of("unchanged", "1:a"))).isEqualTo(new Installed.Done("1:a", false));
+        assertThat(Replies.policy(List.of("lost", "levels"))).isNull();
+        assertThat(Replies.policy(
+                        List.of("policy", "1:a", "{}", List.of("p", List.of("rpm", "itpm"), List.of(1L, 0L)))))
+                .isEqualTo(new StoredPolicy(
+                        "1:a", "{}", List.of(new Layout("p", List.of("rpm", "itpm"), List.of(true, false)))));
+    }
 
     static Stream<List<Object>> nonsense() {
-        return Stream.of(
+        Stream<List<Object>> codes = Stream.of(
                 List.of(),
                 Arrays.asList((Object) null),
-                List.of("yes"),
                 List.of(1L),
-                List.of("granted"),
-                List.of("granted", "n", 30_000_000L, 1L, "m"), // one element missing
-                List.of("granted", "n", 30_000_000L, 1L, "m", 0L, 0L), // one too many
-                List.of("granted", "n", "nan", 1L, "m", 0L),
-                List.of("granted", "n", -1L, 1L, "m", 0L),
-                List.of("granted", "n", 30_000_000L, 1L, "m", 2L),
-                List.of("GRANTED", "n", 30_000_000L, 1L, "m", 0L),
-                List.of("wait", 0L, 0L, "p", "rpm"), // a wait of nothing would be asked in a loop
-                Arrays.asList("wait", 1L, null, "p", "rpm"));
+                List.of("allowed"),
+                List.of("GRANTED", "n1", 1_000_000L, 5L, "", 0L),
+                List.of(List.of("granted")),
+                List.of("conflict", "more"),
+                List.of("closed", "p"));
+        // Each element in turn missing, nil, and of types and values that it never has.
+        Stream<List<Object>> granted = Stream.of(1, 2, 3, 4, 5).flatMap(i -> broken(GRANTED, i));
+        Stream<List<Object>> wait = Stream.of(1, 2, 3, 4).flatMap(i -> broken(WAIT, i));
+        return Stream.of(codes, granted, wait).flatMap(s -> s);
+    }
+
+    private static Stream<List<Object>> broken(List<Object> reply, int i) {
+        List<Object> shorter = new ArrayList<>(reply);
+        shorter.remove(i);
+        Stream<Object> values = reply.get(i) instanceof Long
+                ? Stream.of("nan", "inf", "", "7", -1L, 1.5, true, List.of())
+                : Stream.of(7L, false, List.of());
+        List<Object> nil = new ArrayList<>(reply);
+        nil.set(i, null);
+        return Stream.concat(Stream.of(shorter, nil), values.map(value -> {
+            List<Object> other = new ArrayList<>(reply);
+            other.set(i, value);
+            return other;
+        }));
+    }
+
+    /** Of the right shape, and of a value that no script gives. */
+    @Test
+    void soIsAValueThatCannotBe() {
+        Stream.<Runnable>of(
+                        () -> Replies.answer(List.of("granted", "n", 900_000_001L, 5L, "", 0L)),
+                        () -> Replies.answer(List.of("granted", "n", Long.MAX_VALUE, 5L, "", 0L)),
+                        () -> Replies.answer(List.of("wait", 20L, 21L, "c:m", "rpm")),
+                        () -> Replies.answer(List.of("stale", "")),
+                        () -> Replies.answer(List.of("stale", "one:a")),
+                        () -> Replies.answer(List.of("ended", "running")),
+                        () -> Replies.settled(List.of("ended", "running", 0L, "")),
+                        () -> Replies.settled(List.of("ended", "", 0L, "")),
+                        () -> Replies.beat(List.of("beat", "a", 9L, 2L, 0L), 0),
+                        () -> Replies.installed(List.of("installed", "7")),
+                        () -> Replies.policy(List.of("policy", ":a", "{}")))
+                .forEach(reading -> assertThat(catchThrowableOfType(OutageException.class, reading::run)
+                                .reason())
+                        .isEqualTo("bad_reply"));
     }
 
     @ParameterizedTest
     @MethodSource("nonsense")
-    void nonsenseIsAnOutageAndNeverAGrant(List<Object> reply) {
-        assertThatThrownBy(() -> Replies.answer(reply))
-                .isInstanceOfSatisfying(
-                        OutageException.class, e -> assertThat(e.reason()).isEqualTo("bad_reply"));
-        assertThatThrownBy(() -> Replies.settled(reply)).isInstanceOf(OutageException.class);
-        assertThatThrownBy(() -> Replies.beat(reply, 1)).isInstanceOf(OutageException.class);
-        assertThatThrownBy(() -> Replies.installed(reply)).isInstanceOf(OutageException.class);
+    void anAnswerThatMakesNoSenseIsAnOutage(List<Object> reply) {
+        OutageException thrown = catchThrowableOfType(OutageException.class, () -> Replies.answer(reply));
+
+        assertThat(thrown.reason()).isEqualTo("bad_reply");
+        assertThat(thrown).hasMessageStartingWith("script acquire answered what it never answers: ");
     }
 
     @Test
-    void aGrantIsReadWhole() {
-        assertThat(Replies.answer(List.of("granted", "n", 30_000_000L, 7L, "1,2,0,0,3", 1L)))
-                .isEqualTo(new Answer.Granted("n", 30_000_000L, 7L, "1,2,0,0,3", true));
+    void soIsOneOfAnyOtherScript() {
+        List<Object> nothing = List.of();
+        Stream.<Runnable>of(
+                        () -> Replies.answer(null),
+                        () -> Replies.settled(nothing),
+                        () -> Replies.settled(List.of("ended", "settled", 2L, "")),
+                        () -> Replies.beat(List.of("beat", "1:a", 9L, 2L, 0L, 1L), 2),
+                        () -> Replies.beat(List.of("beat", "1:a", 9L, 2L, 0L, 1L, 1L, 1L), 2),
+                        () -> Replies.installed(List.of("ok", "1:a")),
+                        () -> Replies.policy(List.of("policy", "1:a")),
+                        () -> Replies.policy(List.of("policy", "1:a", "{}", List.of("p", List.of("rpm"), List.of()))))
+                .forEach(reading -> assertThat(catchThrowableOfType(OutageException.class, reading::run)
+                                .reason())
+                        .isEqualTo("bad_reply"));
     }
 }

@@ -215,6 +215,25 @@ class ScriptTablesIT {
         assertThat(code(ask(T0 + 4 * S, "e", "itpm", 1))).isEqualTo("wait");
     }
 
+    /** Nobody ever got it: its id answered "ended" to the caller who asked again. */
+    @Test
+    void whatIsUndoneNeverWas() {
+        classOf(1, whole("itpm", 1000));
+        ask(T0, "a", "itpm", 100);
+        assertThat(scripts.settle(T0, "a", "undone", Map.of())).startsWith("ended", "undone", 0L);
+        assertThat(scripts.level(T0, "c:m", "itpm").units()).isEqualTo(1000);
+        assertThat(scripts.settle(T0, "a", "undone", Map.of())).containsExactly("unknown");
+        assertThat(code(ask(T0, "a", "itpm", 100))).isEqualTo("granted");
+
+        assertThat(settled(T0, "a", "itpm", 100)).startsWith("ended", "settled", 0L);
+        assertThat(scripts.settle(T0, "a", "undone", Map.of())).startsWith("ended", "settled", 1L);
+
+        scripts.acquire(T0, "b", "d", "h", 2 * S, costs("itpm", 100));
+        assertThat(scripts.settle(T0 + 2 * S, "b", "undone", Map.of())).startsWith("ended", "undone", 0L);
+        assertThat(scripts.inspect(T0 + 2 * S).get("c:m").used()).isZero();
+        assertThat(code(ask(T0 + 2 * S, "b", "itpm", 100))).isEqualTo("granted");
+    }
+
     /** Read before expiring, a record whose lease ended this instant looks alive and frees its slot twice. */
     @Test
     void aSettleAtTheInstantTheLeaseEndsFindsThePermitExpired() {

@@ -4,43 +4,83 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ScriptTest {
 
-    private static String expand(Map<String, String> files) {
-        return Script.expand("main", name -> {
-            if (!files.containsKey(name)) {
-                throw new IllegalStateException("no " + name);
-            }
-            return files.get(name);
-        });
+    private static String expand(String script, String... parts) {
+        Map<String, String> files = new java.util.HashMap<>(Map.of("it", script));
+        for (int i = 0; i < parts.length; i += 2) {
+            files.put(parts[i], parts[i + 1]);
+        }
+        return Script.expand("it", name -> Objects.requireNonNull(files.get(name), name));
     }
 
     @Test
-    void anIncludeIsReplacedWhereItStands() {
-        assertThat(expand(Map.of("main", "#!lua\na()\n--#include lib/x\nb()\n", "lib/x", "x('$1')\n")))
-                .isEqualTo("#!lua\na()\nx('$1')\n\nb()\n");
+    void aPartStandsWhereItIsIncluded() {
+        String text = expand("#!lua\na()\n--#include lib/b\nc()\n", "lib/b", "b()\n");
+        assertThat(text.lines().filter(line -> !line.isBlank())).containsExactly("#!lua", "a()", "b()", "c()");
     }
 
     @Test
-    void aMissingPartATwicePartANestedPartAndAMissingShebangAreErrors() {
-        assertThatThrownBy(() -> expand(Map.of("main", "#!lua\n--#include lib/y\n")))
-                .hasMessageContaining("lib/y");
-        assertThatThrownBy(() -> expand(Map.of("main", "#!lua\n--#include lib/x\n--#include lib/x\n", "lib/x", "x()")))
-                .hasMessageContaining("twice");
-        assertThatThrownBy(() ->
-                        expand(Map.of("main", "#!lua\n--#include lib/x\n", "lib/x", "--#include lib/z\n", "lib/z", "")))
-                .hasMessageContaining("must not include");
-        assertThatThrownBy(() -> expand(Map.of("main", "a()\n"))).hasMessageContaining("#!lua");
+    void severalPartsKeepTheirOrder() {
+        String text = expand("#!lua\n--#include lib/b\n--#include lib/a\n", "lib/a", "a()", "lib/b", "b()");
+        assertThat(text.lines().filter(line -> !line.isBlank())).containsExactly("#!lua", "b()", "a()");
+    }
+
+    /** A replacement has signs of its own. */
+    @Test
+    void aPartIsTakenAsItIs() {
+        String part = "local s = '$1 \\\\ ${x} \\n'";
+        assertThat(expand("#!lua\n--#include lib/b\n", "lib/b", part)).contains(part);
+    }
+
+    @Test
+    void onlyALineOfItsOwnIsAnInclude() {
+        String script = "#!lua\nx() --#include lib/b\n --#include lib/b\n-- #include lib/b\n--#include lib/b twice\n";
+        assertThat(expand(script)).isEqualTo(script);
+    }
+
+    /** On a cluster node a script without it may write undeclared keys of another slot. */
+    @Test
+    void theFirstLineOfAScriptSaysLua() {
+        assertThatThrownBy(() -> expand("\n#!lua\n"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("it: the first line");
+    }
+
+    @Test
+    void aPartIsIncludedOnce() {
+        assertThatThrownBy(() -> expand("#!lua\n--#include lib/b\n--#include lib/b\n", "lib/b", ""))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("it includes lib/b twice");
+    }
+
+    @Test
+    void aPartIncludesNothing() {
+        assertThatThrownBy(() -> expand("#!lua\n--#include lib/b\n", "lib/b", "--#include lib/c\n"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("it: lib/b must not include anything itself");
     }
 
     @ParameterizedTest
-    @EnumSource
-    void everyScriptIsCompleteAndNamedByItsHash(Script script) {
+    @EnumSource(Script.class)
+    void everyScriptIsWholeAndHasItsName(Script script) {
         assertThat(script.text()).startsWith("#!lua").doesNotContain("--#include");
         assertThat(script.sha()).matches("[0-9a-f]{40}");
+        assertThat(script.label()).matches("[a-z]+");
+    }
+
+    /** Ending a permit must work when Redis has no memory left; taking one must not. */
+    @ParameterizedTest
+    @EnumSource(Script.class)
+    void onlyWhatGivesBackMayRunWithoutMemory(Script script) {
+        boolean givesBack = script == Script.SETTLE || script == Script.BEAT;
+        String firstLine = script.text().lines().findFirst().orElseThrow();
+        assertThat(firstLine.contains("allow-oom")).isEqualTo(givesBack);
+        assertThat(firstLine.contains("no-writes")).isEqualTo(script == Script.INSPECT);
     }
 }

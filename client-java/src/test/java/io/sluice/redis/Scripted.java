@@ -20,6 +20,7 @@ import java.util.UUID;
 final class Scripted implements AutoCloseable {
     static final long S = 1_000_000;
     static final long MIN = 60 * S;
+    static final long T0 = 1_796_000_000L * S;
 
     final String project = "t-" + UUID.randomUUID();
     final Keys keys = Keys.of(project);
@@ -66,6 +67,18 @@ final class Scripted implements AutoCloseable {
     /** Capacity = limit, no headroom: what many a scenario from the field assumes. */
     static RefillLimit whole(String name, long amount) {
         return perMinute(name, amount, 10, 60);
+    }
+
+    /** A project without limits of its own, with one class {@code c:m}. */
+    static ScopeLimits[] modelClass(long slots, RefillLimit... limits) {
+        return new ScopeLimits[] {
+            new ScopeLimits("p", ScopeLimits.UNLIMITED, List.of()), new ScopeLimits("c:m", slots, List.of(limits))
+        };
+    }
+
+    /** What a call of that class costs. */
+    static Map<String, Map<String, Long>> costs(Map<String, Long> ofClass) {
+        return Map.of("p", Map.of(), "c:m", ofClass);
     }
 
     List<Object> install(long now, ScopeLimits... scopes) {

@@ -1,0 +1,162 @@
+package io.sluice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.sluice.Store.Answer;
+import io.sluice.Store.Ask;
+import io.sluice.Store.Beat;
+import io.sluice.Store.Installation;
+import io.sluice.Store.Installed;
+import io.sluice.Store.Layout;
+import io.sluice.Store.PermitName;
+import io.sluice.Store.Settled;
+import io.sluice.Store.Settlement;
+import io.sluice.Store.StoredPolicy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What the client counts, under the names that dashboards rely on; against a store that says yes to everything. */
+@Tag("contract")
+class MetersTest {
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final SluiceClient client = new SluiceClient(new Generous(), Sluice.Options.DEFAULT.withMeters(registry));
+    private final Project project = client.project("acme");
+
+    @Test
+    void everyMeterHasItsNameAndLabels() {
+        Budget.take(project, Budget.CALL).settle(new Usage(1L, 2L, 3L, null));
+        Budget.take(project, Budget.CALL)
+                .throttled(new Rejection(Rejection.Kind.INPUT, Rejection.Scope.CLASS, true, null));
+        Budget.take(project, Budget.CALL).cancel();
+        Budget.refusal(project, Call.of("unknown"));
+
+        Set<String> meters = new TreeSet<>();
+        for (Meter meter : registry.getMeters()) {
+            Set<String> keys = new TreeSet<>();
+            meter.getId().getTags().forEach(tag -> keys.add(tag.getKey()));
+            meters.add(meter.getId().getName() + keys);
+        }
+        assertThat(meters)
+                .contains(
+                        "sluice.permits[class, outcome, project]",
+                        "sluice.wait[class, project, team]",
+                        "sluice.in.flight[project, scope]",
+                        "sluice.waiters[class, project]",
+                        "sluice.rejections[class, kind, project]",
+                        "sluice.tokens[class, project, type]",
+                        "sluice.usage.missing[]",
+                        "sluice.store.up[]",
+                        "sluice.script[script]");
+        assertThat(outcome("granted")).isEqualTo(3);
+        assertThat(outcome("settled")).isEqualTo(1);
+        assertThat(outcome("throttled")).isEqualTo(1);
+        assertThat(outcome("cancelled")).isEqualTo(1);
+        assertThat(registry.counter("sluice.permits", "project", "acme", "class", "unknown", "outcome", "refused")
+                        .count())
+                .isEqualTo(1);
+        assertThat(registry.counter("sluice.tokens", "project", "acme", "class", "m", "type", "cache_read")
+                        .count())
+                .isEqualTo(2);
+    }
+
+    /** Names that callers make up must not become time series. */
+    @Test
+    void aTeamThatThePolicyDoesNotListIsOther() {
+        for (String team : List.of("research", "made-up-1", "made-up-2")) {
+            Budget.take(project, Budget.CALL.team(team)).cancel();
+        }
+        Budget.take(project, Budget.CALL).cancel();
+
+        assertThat(registry.find("sluice.wait").timers())
+                .extracting(timer -> timer.getId().getTag("team") + " " + timer.count())
+                .containsExactlyInAnyOrder("research 1", "other 3");
+    }
+
+    @Test
+    void aRejectionToldTwiceCountsOnce() {
+        Permit permit = Budget.take(project, Budget.CALL);
+        Rejection rejection = new Rejection(Rejection.Kind.INPUT, Rejection.Scope.CLASS, true, null);
+        permit.throttled(rejection);
+        permit.throttled(rejection);
+
+        assertThat(registry.counter("sluice.rejections", "project", "acme", "class", "m", "kind", "input")
+                        .count())
+                .isEqualTo(1);
+    }
+
+    private double outcome(String outcome) {
+        return registry.counter("sluice.permits", "project", "acme", "class", "m", "outcome", outcome)
+                .count();
+    }
+
+    /** Grants everything and keeps nothing. */
+    private static final class Generous implements Store {
+        private static final Policy POLICY = Policy.parse("""
+                project: acme
+                provider: generic
+                classes:
+                  - {name: m, models: ["m-*"], max_output: 100, limits: {rpm: 60}}
+                teams: [{name: research}]
+                """);
+
+        @Override
+        public CompletionStage<Answer> acquire(Ask ask) {
+            return CompletableFuture.completedStage(
+                    new Answer.Granted(ask.permit().nonce(), ask.leaseUs(), 1, ask.memo(), false));
+        }
+
+        @Override
+        public CompletionStage<Settled> settle(Settlement it) {
+            return CompletableFuture.completedStage(new Settled.Ended(it.how(), false, it.memo()));
+        }
+
+        @Override
+        public CompletionStage<Beat> beat(String project, String host, List<PermitName> permits) {
+            return CompletableFuture.failedStage(new OutageException("timeout", "not here", null));
+        }
+
+        @Override
+        public CompletionStage<Installed> install(Installation it) {
+            return CompletableFuture.completedStage(new Installed.Done("1:a", true));
+        }
+
+        @Override
+        public CompletionStage<StoredPolicy> policy(String project) {
+            List<Layout> layouts = new ArrayList<>();
+            for (ScopeLimits scope : POLICY.scopes()) {
+                List<String> names =
+                        scope.refills().stream().map(RefillLimit::name).toList();
+                layouts.add(new Layout(
+                        scope.scope(), names, names.stream().map(name -> true).toList()));
+            }
+            return CompletableFuture.completedStage(new StoredPolicy("1:a", POLICY.toJson(), layouts));
+        }
+
+        @Override
+        public AutoCloseable listen(String project, Consumer<String> listener) {
+            return () -> {};
+        }
+
+        @Override
+        public boolean mustNotBlock() {
+            return false;
+        }
+
+        @Override
+        public boolean answers() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,133 @@
+package io.sluice.redis;
+
+import static io.sluice.redis.Scripted.LEASE;
+import static io.sluice.redis.Scripted.MIN;
+import static io.sluice.redis.Scripted.T0;
+import static io.sluice.redis.Scripted.costs;
+import static io.sluice.redis.Scripted.modelClass;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.testbed.redis.RedisServer;
+import io.sluice.testbed.redis.WithRedis;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** An argument out of its range is named and nothing is written: a script that fails half way leaves half of its work. */
+@WithRedis
+class BadArgumentsIT {
+    private static final String NOW = Long.toString(T0);
+
+    private final RedisServer server;
+    private Scripted scripts;
+
+    BadArgumentsIT(RedisServer server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void connect() {
+        scripts = new Scripted(server);
+    }
+
+    @AfterEach
+    void close() {
+        scripts.close();
+    }
+
+    private void refuses(Script script, List<String> arguments, String named) {
+        assertThatThrownBy(() -> scripts.run(script, arguments)).hasMessageContaining("BADARG " + named);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "held, 2, x",
+        "scopes, 7, 0",
+        "scopes, 7, 1001",
+        "scopes, 7, nan",
+        "scopes, 7, 2", // one more than follow
+        "scopes, 8, c:m", // the project must be the first
+        "slots, 9, -2",
+        "slots, 9, nan", // no number is fewer than that: it would be unlimited
+        "slots, 9, 1.5",
+        "limits, 10, -1",
+        "limits, 10, 33",
+        "limits, 10, 0.5",
+        "name, 11, 'two words'",
+        "name, 11, ''",
+        "rate, 12, -1",
+        "rate, 12, nan",
+        "rate, 12, 0.5",
+        "rate, 12, 9007199254740992", // 2^53
+        "factor, 13, 0", // everything would cost nothing
+        "tick, 14, 0",
+        "capacity, 15, 1e300",
+        "ceiling, 16, ''",
+        "width, 17, inf",
+        "gate, 18, x",
+        "minute, 19, 0",
+        "unit, 20, 0",
+    })
+    void policyNamesWhatIsWrongAndLeavesEvenADamagedProjectAsItWas(String named, int index, String value) {
+        scripts.install(T0, modelClass(3));
+        scripts.redis.hdel(scripts.keys.all()[1], "p");
+        Map<String, String> before = scripts.redis.hgetall(scripts.keys.all()[1]);
+        String limit = "rpm 54 60000000 1 270000000 54 5000000 60 60 1";
+        List<String> arguments = new ArrayList<>(List.of(NOW, "e", "0", "", "digest", "text", "", "1", "p", "-1", "1"));
+        arguments.addAll(List.of(limit.split(" ")));
+        arguments.set(index, value);
+        refuses(Script.POLICY, arguments, named);
+        assertThat(scripts.redis.hgetall(scripts.keys.all()[1])).isEqualTo(before);
+    }
+
+    @Test
+    void policyWantsEachScopeOnce() {
+        refuses(Script.POLICY, List.of(NOW, "e", "0", "", "d", "", "", "2", "p", "-1", "0", "p", "1", "0"), "scopes");
+        assertThat(scripts.redis.exists(scripts.keys.all())).isZero();
+    }
+
+    /** Each mention read the scope as it was stored: one was charged, two were given back. */
+    @Test
+    void acquireWantsEachScopeOnce() {
+        scripts.install(T0, modelClass(2));
+        String lease = Long.toString(LEASE);
+        List<String> twice = List.of(NOW, scripts.stamp, "a", "", "", "h", lease, "", "p", "0", "c:m", "0", "c:m", "0");
+        refuses(Script.ACQUIRE, twice, "scopes");
+        assertThat(scripts.recount()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"permits, 2, 501", "permits, 2, nan", "permits, 2, 2", "permits, 2, 0", "permits, 2, -1"})
+    void beatNamesWhatIsWrongAndExpiresNothing(String named, int index, String value) {
+        scripts.install(T0, modelClass(2));
+        scripts.acquire(T0, "a", costs(Map.of()));
+        List<String> arguments = new ArrayList<>(List.of(Long.toString(T0 + MIN), "h", "1", "a", "n-a"));
+        arguments.set(index, value);
+        refuses(Script.BEAT, arguments, named);
+        assertThat(scripts.recount()).containsEntry("c:m", 1L);
+        assertThat(scripts.inspect(T0 + MIN).get("c:m").used()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"how, 3, ended", "how, 3, ''", "limits, 6, x", "limits, 6, 33", "cost, 7, -1", "cost, 7, nan"})
+    void settleNamesWhatIsWrongAndEndsNothing(String named, int index, String value) {
+        scripts.install(T0, modelClass(2));
+        scripts.acquire(T0, "a", costs(Map.of()));
+        List<String> arguments = new ArrayList<>(List.of(NOW, "a", "n-a", "settled", "", "p", "1", "5"));
+        arguments.set(index, value);
+        refuses(Script.SETTLE, arguments, named);
+        assertThat(scripts.recount()).containsEntry("c:m", 1L);
+    }
+
+    @Test
+    void inspectKnowsThreeThings() {
+        scripts.install(T0, modelClass(2));
+        refuses(Script.INSPECT, List.of(NOW, "everything"), "what");
+    }
+}
