@@ -55,11 +55,11 @@ local at = COSTS_FROM
 for i = 1, count do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if not fits or not layout or not record or #layout < HEADER_BYTES + LIMIT_BYTES * n
-    or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+    or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
     fits = false
     break
   end
-  local doubles = string.sub(DOUBLES, 1, 3 + 2 * n)
+  local doubles = string.sub(DOUBLES, 1, 3 + 3 * n)
   local levels, slots = { struct.unpack(doubles, record) }, struct.unpack('<d', layout)
   now = now or time_now(given_now, levels[1])
   fits = due > now and now >= levels[1] and levels[2] >= 0 and (slots == -1 or levels[2] < slots)
@@ -67,12 +67,13 @@ for i = 1, count do
     local _, active, rate, factor, tick, capacity, ceiling, width =
       struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
     local units = permit[at + 1 + k]
-    local level = refilled(levels[2 * k + 1], capacity, rate, floor(now / tick) - floor(levels[1] / tick))
-      - units * factor
+    local level = refilled(levels[3 * k], capacity, rate, floor(now / tick) - floor(levels[1] / tick))
+    if level >= capacity then levels[3 * k + 2] = now end
+    level = level - units * factor
     if not (active == 0 or level >= 0 and units <= ceiling and rate > 0) then fits = false end
     if width > 0 and now - levels[1] > now % width then fits = false end
-    levels[2 * k + 1] = level
-    if width > 0 then levels[2 * k + 2] = levels[2 * k + 2] + units end
+    levels[3 * k] = level
+    if width > 0 then levels[3 * k + 1] = levels[3 * k + 1] + units end
   end
   levels[1], levels[2] = now, levels[2] + 1
   changed[2 * i - 1], changed[2 * i] = permit[at], struct.pack(doubles, unpack(levels))

@@ -75,12 +75,12 @@ for _, name in ipairs(names) do
   local limits, limit_name = {}, limit_names(s)
   for i = 1, s.n do
     local _, active, rate, factor, _, capacity, _, width = limit_at(s, i)
-    local admitted = s.levels[2 * i + 2]
+    local admitted = s.levels[3 * i + 1]
     if width > 0 then
       local slots = pruned(earlier(s, i), floor(now / width))
       for k = 2, #slots, 2 do admitted = admitted + slots[k] end
     end
-    limits[i] = { limit_name[i], active, s.levels[2 * i + 1], capacity, factor, rate, admitted }
+    limits[i] = { limit_name[i], active, s.levels[3 * i], capacity, factor, rate, admitted }
   end
   scopes[#scopes + 1] = { name, s.slots, s.levels[2], s.levels[1], limits }
 end

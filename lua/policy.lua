@@ -171,7 +171,10 @@ local function opened(s)
   local limits = {}
   local names = limit_names(s)
   for i = 1, s.n do
-    local limit = { name = names[i], level = s.levels[2 * i + 1], recent = s.levels[2 * i + 2], ring = earlier(s, i) }
+    local limit = {
+      name = names[i], level = s.levels[3 * i], recent = s.levels[3 * i + 1], full = s.levels[3 * i + 2],
+      ring = earlier(s, i),
+    }
     local numbers = { limit_at(s, i) }
     limit.since, limit.was_active, limit.active = numbers[1], numbers[2], 0
     for k, part in ipairs(PARTS) do limit[part] = numbers[2 + k] end
@@ -187,7 +190,7 @@ local function store(name, slots, used, limits)
   for i, l in ipairs(limits) do
     layout[1 + i] = struct.pack(LIMIT, l.since, l.active, l.rate, l.factor, l.tick, l.capacity, l.ceiling, l.width,
       l.gate, l.minute, l.unit)
-    record[1 + i] = struct.pack('<dd', l.level, l.recent)
+    record[1 + i] = struct.pack('<ddd', l.level, l.recent, l.full)
     names[i], ring[i] = l.name, l.ring
   end
   for field, value in pairs({
@@ -212,7 +215,7 @@ local function carry_over(before, new)
     new.level = units < 0 and taken(0, new.capacity, new.factor, -units)
       or given_back(0, new.capacity, new.factor, units)
   end
-  new.recent, new.ring = before.recent, before.ring
+  new.recent, new.full, new.ring = before.recent, before.full, before.ring
   if before.width ~= new.width or before.unit ~= new.unit then
     local slots = before.width > 0 and pruned(before.ring, floor(now / before.width)) or {}
     for k = 2, #slots, 2 do new.recent = new.recent + slots[k] end
@@ -240,7 +243,7 @@ for _, scope in ipairs(wanted) do
     limits, in_flight = opened(old[name]), old[name].levels[2]
   end
   for _, new in ipairs(scope.limits) do
-    new.active, new.since, new.recent, new.ring = 1, version, 0, {}
+    new.active, new.since, new.recent, new.full, new.ring = 1, version, 0, 0, {}
     local place, free = nil, nil
     for i, limit in ipairs(limits) do
       if limit.name == new.name then place = i end

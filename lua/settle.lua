@@ -37,7 +37,7 @@ local permit = read_permit(redis.call('HGET', permits_key, id))
 if not permit and redis.call('HEXISTS', permits_key, '!') == 0 then return { 'lost', 'permits' } end
 local held = redis.call('HMGET', levels_key, unpack(fields))
 local due = tonumber(held[2])
-if not held[1] or not due or not held[4] or #held[4] < RECORD_BYTES then return { 'lost', 'levels' } end
+if not held[1] or not due or not held[4] or #held[4] < RECORD_HEAD_BYTES then return { 'lost', 'levels' } end
 local project_last = struct.unpack('<d', held[4])
 local now = time_now(given_now, project_last)
 
@@ -51,25 +51,27 @@ local changed, freed, at, used_at = { nil, nil, nil, nil }, false, SCOPES, 0
 for i = 1, plain and count or 0 do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if used[used_at + 1] ~= permit[at] or used[used_at + 2] ~= n or not layout or not record
-    or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_BYTES + RECORD_BYTES * n then
+    or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
     plain = false
     break
   end
-  local doubles = string.sub(DOUBLES, 1, 3 + 2 * n)
+  local doubles = string.sub(DOUBLES, 1, 3 + 3 * n)
   local levels = { struct.unpack(doubles, record) }
   local last = levels[1]
   for k = 1, n do
     local _, _, rate, factor, tick, capacity, _, width =
       struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
     local back = permit[at + 1 + k] - used[used_at + 2 + k]
-    local level = refilled(levels[2 * k + 1], capacity, rate, floor(now / tick) - floor(last / tick))
+    local level = refilled(levels[3 * k], capacity, rate, floor(now / tick) - floor(last / tick))
     if back < 0 or level ~= level then plain = false end
     if width > 0 then
       local into_slot = now % width
       if now - last > into_slot or now - permit[GRANTED] > into_slot then plain = false end
-      levels[2 * k + 2] = levels[2 * k + 2] - back
+      levels[3 * k + 1] = levels[3 * k + 1] - back
     end
-    levels[2 * k + 1] = given_back(level, capacity, factor, back)
+    if level >= capacity then levels[3 * k + 2] = now end
+    if levels[3 * k + 2] <= permit[GRANTED] then level = given_back(level, capacity, factor, back) end
+    levels[3 * k] = level
   end
   freed = freed or levels[2] == struct.unpack('<d', layout)
   levels[1], levels[2] = now, levels[2] - 1

@@ -13,6 +13,9 @@
 -- Debt. A level may be negative: usage came out above its estimate, or a call larger than the bucket was let in. It
 -- refills like any other level and admits nobody before it is back at what a call needs.
 --
+-- Refunds. What a permit did not use comes back, up to the capacity, unless the bucket has been full since: then time has
+-- made it good already, and giving it back on top would let the same units pass twice.
+--
 -- What makes it exact. Lua's numbers are doubles: integers are exact below 2^53, and floor(a/b), ceil(a/b) are exact
 -- for 0 <= a < 2^53 and b >= 1. So capacity - level is kept below 2^53 by a floor under the debt. What is added to a
 -- level may pass 2^53 and be rounded, but then it is more than capacity - level and the level is the capacity either way;

@@ -6,8 +6,9 @@
 --                limit_at(), then the n names. A limit keeps its position: a removed one stays there, inactive, until
 --                it is full, so that no policy change forgives a debt; `since` is the policy version that put it
 --                there, and older permits never took it.
---     <scope>    record: last, used, then level and recent of each limit. last = time of the levels in us, used =
---                calls in flight, recent = units admitted in the present slot of the gate.
+--     <scope>    record: last, used, then level, recent and full of each limit. last = time of the levels in us, used =
+--                calls in flight, recent = units admitted in the present slot of the gate, full = when the bucket was
+--                last seen full: what a permit from before that took has been made good and is not given back on top.
 --     ~<scope>   the gate's earlier slots: MessagePack [[slot, units, slot, units, ...], ...], one list a limit,
 --                oldest first.
 -- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Puts the ones that stand in
@@ -56,7 +57,9 @@ end
 
 -- A limit's first eight numbers are all that the uncontended paths need.
 local LIMIT_HEAD = '<dddddddd'
-local LIMIT, LIMIT_BYTES, HEADER_BYTES, RECORD_BYTES = '<ddddddddddd', 88, 16, 16
--- As many as a record can have: 2 + 2 x 32. A constant, because string.rep on every call is not free.
-local DOUBLES = '<dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd'
+local LIMIT, LIMIT_BYTES, HEADER_BYTES = '<ddddddddddd', 88, 16
+-- A record: last and used, then three numbers a limit.
+local RECORD_HEAD_BYTES, LEVEL_BYTES = 16, 24
+-- As many as a record can have: 2 + 3 x 32. A constant, because string.rep on every call is not free.
+local DOUBLES = '<dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd'
 

@@ -22,14 +22,15 @@ local function limit_names(s)
   return names
 end
 
--- A scope from its two fields, or nil if either is missing or damaged. levels[2i + 1] and [2i + 2] are limit i's level
--- and recent; [1] and [2] are last and used.
+-- A scope from its two fields, or nil if either is missing or damaged. levels[3i], [3i + 1] and [3i + 2] are limit
+-- i's level, recent and full; [1] and [2] are last and used.
 local function read_scope(name, layout, record)
   if not layout or not record or #layout < HEADER_BYTES then return nil end
   local slots, n = struct.unpack('<dd', layout)
-  if not (n >= 0 and n <= 32) or #record ~= 16 + 16 * n or #layout < HEADER_BYTES + LIMIT_BYTES * n then return nil end
-  local levels = { struct.unpack(string.sub(DOUBLES, 1, 3 + 2 * n), record) }
-  for i = 1, 2 + 2 * n do
+  if not (n >= 0 and n <= 32) then return nil end
+  if #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then return nil end
+  local levels = { struct.unpack(string.sub(DOUBLES, 1, 3 + 3 * n), record) }
+  for i = 1, 2 + 3 * n do
     -- A level that is no number would compare as if it were enough: NaN > x and x > NaN are both false.
     if levels[i] ~= levels[i] then return nil end
   end
@@ -40,7 +41,7 @@ local function read_scope(name, layout, record)
 end
 
 local function packed_record(s)
-  return struct.pack(string.sub(DOUBLES, 1, 3 + 2 * s.n), unpack(s.levels, 1, 2 + 2 * s.n))
+  return struct.pack(string.sub(DOUBLES, 1, 3 + 3 * s.n), unpack(s.levels, 1, 2 + 3 * s.n))
 end
 
 -- The gate's earlier slots of limit i.
@@ -73,14 +74,15 @@ local function advance(s, now)
   if now < last then s.changed = true end
   for i = 1, s.n do
     local _, _, rate, _, tick, capacity, _, width = limit_at(s, i)
-    levels[2 * i + 1] = refilled(levels[2 * i + 1], capacity, rate, floor(now / tick) - floor(last / tick))
+    levels[3 * i] = refilled(levels[3 * i], capacity, rate, floor(now / tick) - floor(last / tick))
+    if levels[3 * i] >= capacity or levels[3 * i + 2] > now then levels[3 * i + 2] = now end
     if width > 0 then
       local before, present = floor(last / width), floor(now / width)
       if before < present then
         local slots = pruned(earlier(s, i), present)
         slots[#slots + 1] = before
-        slots[#slots + 1] = levels[2 * i + 2]
-        s.ring[i], levels[2 * i + 2], s.ring_changed = slots, 0, true
+        slots[#slots + 1] = levels[3 * i + 1]
+        s.ring[i], levels[3 * i + 1], s.ring_changed = slots, 0, true
       end
     end
   end
@@ -90,7 +92,7 @@ end
 -- How long until limit i lets in a call larger than the burst, in us; 0 = now.
 local function oversize_wait(s, i, now, units)
   local _, _, rate, _, tick, capacity, _, width, gate = limit_at(s, i)
-  local level, recent, wait = s.levels[2 * i + 1], s.levels[2 * i + 2], 0
+  local level, recent, wait = s.levels[3 * i], s.levels[3 * i + 1], 0
   if level < capacity then
     wait = (floor(now / tick) + ceil((capacity - level) / rate)) * tick - now
   end
@@ -117,7 +119,7 @@ local function shortage(s, now, list, at)
   if s.slots == 0 then return 'closed', 'concurrency' end
   for i = 1, s.n do
     local _, active, rate, factor, tick, capacity, ceiling = limit_at(s, i)
-    local units, level = list[at + i], s.levels[2 * i + 1]
+    local units, level = list[at + i], s.levels[3 * i]
     if active == 1 then
       if rate == 0 then return 'closed', limit_names(s)[i] end
       if units > ceiling then return 'never', limit_names(s)[i], units, ceiling end
@@ -140,8 +142,8 @@ local function take(s, list, at)
   levels[2] = levels[2] + 1
   for i = 1, s.n do
     local _, _, _, factor, _, capacity, _, width = limit_at(s, i)
-    levels[2 * i + 1] = taken(levels[2 * i + 1], capacity, factor, list[at + i])
-    if width > 0 then levels[2 * i + 2] = levels[2 * i + 2] + list[at + i] end
+    levels[3 * i] = taken(levels[3 * i], capacity, factor, list[at + i])
+    if width > 0 then levels[3 * i + 1] = levels[3 * i + 1] + list[at + i] end
   end
   s.changed = true
 end
@@ -150,7 +152,7 @@ end
 local function correct_gate(s, i, width, granted, back)
   local slot, present = floor(granted / width), floor(s.levels[1] / width)
   if slot >= present then
-    s.levels[2 * i + 2] = s.levels[2 * i + 2] - back
+    s.levels[3 * i + 1] = s.levels[3 * i + 1] - back
     return
   end
   local slots = earlier(s, i)
@@ -176,10 +178,12 @@ local function correct(s, version, granted, list, at, n, used, used_at)
       if units > bound then units, s.bounded = bound, true end
       local back = estimate - units
       if back > 0 then
-        levels[2 * i + 1] = given_back(levels[2 * i + 1], capacity, factor, back)
+        if levels[3 * i + 2] <= granted then
+          levels[3 * i] = given_back(levels[3 * i], capacity, factor, back)
+        end
       elseif back < 0 then
         local cut
-        levels[2 * i + 1], cut = taken(levels[2 * i + 1], capacity, factor, -back)
+        levels[3 * i], cut = taken(levels[3 * i], capacity, factor, -back)
         s.cut = s.cut or cut
       end
       if width > 0 and back ~= 0 then correct_gate(s, i, width, granted, back) end

@@ -26,6 +26,10 @@ final class ReferenceModel {
         RefillLimit is;
         boolean active = true;
         BigInteger level;
+
+        /** When the bucket was last seen full. */
+        long full;
+
         final TreeMap<Long, BigInteger> admitted = new TreeMap<>();
 
         Limit(RefillLimit is) {
@@ -83,7 +87,11 @@ final class ReferenceModel {
 
         /** Before something is written. */
         void advance(long now) {
-            limits.values().forEach(limit -> limit.level = levelAt(now, limit));
+            for (Limit limit : limits.values()) {
+                limit.level = levelAt(now, limit);
+                boolean isFull = limit.level.equals(big(limit.is.capacity()));
+                limit.full = isFull ? now : Math.min(limit.full, now);
+            }
             last = now;
         }
     }
@@ -323,7 +331,10 @@ final class ReferenceModel {
         long estimate = costs.get(limit.is.name());
         long units = Math.min(used.getOrDefault(limit.is.name(), 0L), Math.max(4 * estimate, limit.is.minute()));
         BigInteger back = big(estimate - units);
-        limit.add(back.multiply(big(limit.is.factor())));
+        // What the bucket has made good by itself since is not given back on top.
+        if (back.signum() < 0 || limit.full <= permit.granted) {
+            limit.add(back.multiply(big(limit.is.factor())));
+        }
         // A slot that is not there any more (its width has changed) cannot be corrected.
         if (limit.width() > 0 && limit.admitted.containsKey(permit.granted / limit.width())) {
             limit.admit(permit.granted, back.negate());

@@ -192,6 +192,26 @@ class ScriptTablesIT {
         }
     }
 
+    /** Calls hang until the bucket is full again, then all are given up and asked again: they must not pass twice. */
+    @Test
+    void whatTheBucketHasMadeGoodIsNotGivenBackOnTop() {
+        classOf(-1, whole("itpm", 1000));
+        scripts.acquire(T0, "a", "d", "h", 15 * MIN, costs("itpm", 1000));
+        assertThat(code(ask(T0 + MIN, "b", "itpm", 1000))).isEqualTo("granted");
+        scripts.settle(T0 + MIN, "a", "cancelled", Map.of());
+        assertThat(units(T0 + MIN, "itpm")).isZero();
+        assertThat(code(ask(T0 + MIN, "c", "itpm", 1000))).isEqualTo("wait");
+    }
+
+    @Test
+    void aRefundBeforeTheBucketWasFullAgainComesBackWhole() {
+        classOf(-1, whole("itpm", 1000));
+        scripts.acquire(T0, "a", "d", "h", 15 * MIN, costs("itpm", 800));
+        assertThat(code(ask(T0 + 30 * S, "b", "itpm", 700))).isEqualTo("granted");
+        settled(T0 + 40 * S, "a", "itpm", 100);
+        assertThat(units(T0 + 40 * S, "itpm")).isEqualTo(700 - 700 + 166 + 700);
+    }
+
     // ---- law 3: a permit ends once
 
     /** A late release raised the capacity: bluetape4k/bluetape4k-projects#944, redisson/redisson#4091. */
@@ -585,7 +605,7 @@ class ScriptTablesIT {
         assertThat(code(ask(T0, "a", "itpm", 1))).isEqualTo("lost");
         // The same as a double: NaN is what tonumber('nan') gives.
         scripts.redis.eval(
-                "redis.call('HSET', KEYS[1], 'c:m', struct.pack('<dddd', 1, 0, 0/0, 0))",
+                "redis.call('HSET', KEYS[1], 'c:m', struct.pack('<ddddd', 1, 0, 0/0, 0, 0))",
                 io.lettuce.core.ScriptOutputType.STATUS,
                 scripts.keys.all()[1]);
         assertThat(code(ask(T0, "a", "itpm", 1))).isEqualTo("lost");
