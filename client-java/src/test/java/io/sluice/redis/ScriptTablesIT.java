@@ -204,6 +204,15 @@ class ScriptTablesIT {
     }
 
     @Test
+    void norIsWhatWasNotUsed() {
+        classOf(-1, whole("itpm", 1000));
+        scripts.acquire(T0, "a", "d", "h", 15 * MIN, costs("itpm", 1000));
+        ask(T0 + MIN, "b", "itpm", 1000);
+        assertThat(settled(T0 + MIN, "a", "itpm", 10)).startsWith("ended", "settled", 0L);
+        assertThat(units(T0 + MIN, "itpm")).isZero();
+    }
+
+    @Test
     void aRefundBeforeTheBucketWasFullAgainComesBackWhole() {
         classOf(-1, whole("itpm", 1000));
         scripts.acquire(T0, "a", "d", "h", 15 * MIN, costs("itpm", 800));
@@ -365,9 +374,11 @@ class ScriptTablesIT {
     void aPermitIsSettledOnlyUnderItsFullName() {
         classOf(1);
         ask(T0, "a");
-        List<Object> stranger =
-                scripts.run(Script.SETTLE, List.of(Long.toString(T0), "a", "another nonce", "settled", ""));
-        assertThat(stranger).containsExactly("unknown");
+        for (List<String> used : List.of(List.<String>of(), List.of("p", "0", "c:m", "0"))) {
+            List<String> stranger = new ArrayList<>(List.of(Long.toString(T0), "a", "another nonce", "settled", ""));
+            stranger.addAll(used);
+            assertThat(scripts.run(Script.SETTLE, stranger)).containsExactly("unknown");
+        }
         assertThat(scripts.inspect(T0).get("c:m").used()).isEqualTo(1);
     }
 
