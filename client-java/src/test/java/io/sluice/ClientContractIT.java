@@ -261,6 +261,25 @@ class ClientContractIT {
         granted(CALL);
     }
 
+    /** A slot was held while its caller waited for tokens: vutran1710/PyrateLimiter#189. */
+    @Test
+    void aCallThatWaitsHoldsNothing() {
+        install("concurrency: 1, rpm: 3, itpm: 60000");
+        granted(CALL.inputTokens(59_000)).settle(new Usage(59_000, 0, 0, 0));
+        CompletableFuture<Permit> waiting = project.acquireAsync(CALL.inputTokens(30_000), Duration.ofMinutes(1))
+                .toCompletableFuture();
+        Permit small = granted(CALL.inputTokens(10));
+        assertThat(refused(CALL.inputTokens(10)).limit())
+                .as("one slot, and it is the small call's")
+                .isEqualTo("concurrency");
+        small.settle(new Usage(10, 0, 0, 0));
+        granted(CALL.inputTokens(10)).settle(new Usage(10, 0, 0, 0));
+        assertThat(refused(CALL.inputTokens(10)).limit())
+                .as("three requests, none by the one that waits")
+                .isEqualTo("rpm");
+        waiting.cancel(true);
+    }
+
     // ---- ids
 
     @Test

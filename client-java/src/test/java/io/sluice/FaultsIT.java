@@ -46,6 +46,17 @@ class FaultsIT {
 
     // ---- agents
 
+    /** The limit held once a process: BerriAI/litellm#16011, celery/celery#5732. */
+    @Test
+    void severalProcessesDrawOnOneBudget() {
+        try (AgentMain.Running one = new AgentMain.Running(redis.uri(), id, SLOTS / 2);
+                AgentMain.Running other = new AgentMain.Running(redis.uri(), id, SLOTS / 2)) {
+            assertThat(one).isNotSameAs(other);
+            assertThat(project.tryAcquire(Faults.CALL)).isInstanceOf(Decision.Refused.class);
+            assertThat(Charged.of(redis, id)).isEqualTo(SLOTS);
+        }
+    }
+
     @Test
     void aKilledAgentsSlotsComeBackWithinOneLeaseAndItsTokensStayCharged() throws Exception {
         try (AgentMain.Running agent = new AgentMain.Running(redis.uri(), id, SLOTS)) {
