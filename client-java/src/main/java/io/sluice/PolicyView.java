@@ -1,5 +1,6 @@
 package io.sluice;
 
+import io.sluice.Store.Answer;
 import io.sluice.Store.Layout;
 import io.sluice.Store.ScopeCost;
 import io.sluice.Store.StoredPolicy;
@@ -48,7 +49,7 @@ final class PolicyView {
             return null;
         }
         Permit.Reserved estimate = Estimates.reserve(call, route.modelClass);
-        return new Resolved(this, route, estimate, route.costs(estimate));
+        return new Resolved(this, call, route, estimate, route.costs(estimate));
     }
 
     private @Nullable Route route(String model) {
@@ -113,10 +114,31 @@ final class PolicyView {
     }
 
     /** A call against one version of the policy. */
-    record Resolved(PolicyView view, Route route, Permit.Reserved estimate, List<ScopeCost> costs) {
+    record Resolved(PolicyView view, Call call, Route route, Permit.Reserved estimate, List<ScopeCost> costs) {
 
         String modelClass() {
             return route.modelClass.name();
+        }
+
+        /** Whose share it draws on: {@code <team>|<i, n or b>}. */
+        String flow() {
+            return view.policy.flowTeam(call.team) + "|" + call.priority.label().charAt(0);
+        }
+
+        /** The flow's weight: 1 to 1,000,000. */
+        int weight() {
+            return view.policy.flowWeight(call.team, call.priority);
+        }
+
+        /** The agent, or {@code -} if it names none. */
+        String agent() {
+            return call.agent == null ? "-" : call.agent;
+        }
+
+        /** Why this version will never admit the call; {@code null} if it may. */
+        @Nullable
+        Answer impossible() {
+            return null;
         }
 
         /** The costs of what was used, on the same scopes. */
