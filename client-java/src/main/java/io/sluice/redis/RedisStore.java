@@ -133,10 +133,13 @@ public final class RedisStore implements Store {
                 it.digest(),
                 it.document(),
                 it.note(),
+                it.shadow() ? "shadow" : "enforce",
+                Integer.toString(it.maxWaiters()),
                 Integer.toString(it.scopes().size())));
         for (ScopeLimits scope : it.scopes()) {
             arguments.add(scope.scope());
             arguments.add(Long.toString(scope.slots()));
+            arguments.add(Long.toString(scope.max()));
             arguments.add(Integer.toString(scope.refills().size()));
             for (RefillLimit limit : scope.refills()) {
                 addLimit(arguments, limit);
