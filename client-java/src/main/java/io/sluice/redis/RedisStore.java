@@ -125,9 +125,14 @@ public final class RedisStore implements Store {
     public CompletionStage<Installed> install(Installation it) {
         byte[] epoch = new byte[8];
         new SecureRandom().nextBytes(epoch);
+        return run(
+                Script.POLICY, it.project(), policyArguments(it, HexFormat.of().formatHex(epoch)), Replies::installed);
+    }
+
+    static List<String> policyArguments(Installation it, String epoch) {
         List<String> arguments = new ArrayList<>(List.of(
                 "",
-                HexFormat.of().formatHex(epoch),
+                epoch,
                 Long.toString(it.held()),
                 it.expected(),
                 it.digest(),
@@ -145,7 +150,7 @@ public final class RedisStore implements Store {
                 addLimit(arguments, limit);
             }
         }
-        return run(Script.POLICY, it.project(), arguments, Replies::installed);
+        return arguments;
     }
 
     @Override
