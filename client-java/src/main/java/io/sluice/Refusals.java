@@ -40,6 +40,13 @@ final class Refusals {
 
     /** A call that {@link PolicyView#resolve} finds no place for. */
     static Refusal unresolved(String project, Policy policy, Call call) {
+        if (!policy.allowsWorkspace(call.workspace)) {
+            return helpless(
+                    Refusal.Kind.UNKNOWN_WORKSPACE,
+                    null,
+                    null,
+                    project + ": the policy lists workspaces, but not '" + call.workspace + "'");
+        }
         return helpless(
                 Refusal.Kind.UNKNOWN_MODEL,
                 null,

@@ -155,7 +155,7 @@ final class Replies {
 
     /** A wait, its exact part, scope, limit and position, from {@code i} on. */
     Queued queued(int i) {
-        long position = positive(i + 4);
+        long position = number(i + 4);
         Queued queued = new Queued(positive(i), number(i + 1), text(i + 2), text(i + 3), (int) position);
         if (queued.exactUs() > queued.waitUs() || position > Integer.MAX_VALUE) {
             throw bad();
