@@ -21,7 +21,7 @@
 local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local given_now, host = ARGV[1], ARGV[2]
 local permits, claims, looks = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local HOST_GONE = 60000000
+local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/bucket
 --#include lib/record
 --#include lib/scope
@@ -124,5 +124,5 @@ save_line()
 save(nil, line.waiting > 0 and 0 or next_due, due)
 announce()
 return {
-  'beat', held[1], now, redis.call('ZCARD', hosts_key) - 1, more and 1 or 0, until_next(next_due, now), renewed, claimed, news, looked,
+  'beat', held[1], now, redis.call('ZCOUNT', hosts_key, now - HOST_COUNTS, '+inf') - 1, more and 1 or 0, until_next(next_due, now), renewed, claimed, news, looked,
 }

@@ -128,5 +128,5 @@ for _, name in ipairs(names) do
 end
 return {
   'levels', raw['!'], now, raw['!due'], cmsgpack.unpack(redis.call('HGET', waiters_key, '!'))[2], redis.call('HLEN', permits_key) - 1,
-  redis.call('ZCARD', hosts_key) - 1, counters, scopes,
+  redis.call('ZCOUNT', hosts_key, now - 60000000, '+inf') - 1, counters, scopes,
 }

@@ -20,6 +20,19 @@ local function touch_agents(permit, now)
   end
 end
 
+-- An agent counts from now on: its other lines are no longer parked for that.
+local function unpark_agent(scope, agent)
+  local parked = redis.call('ZRANGEBYLEX', lines_key, '[k|' .. scope .. '|', '(k|' .. scope .. '}', 'LIMIT', 0, 64)
+  for _, entry in ipairs(parked) do
+    local _, id = end_of(entry)
+    local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+    if w and w.permit[AGENT] == agent then
+      redis.call('ZREM', lines_key, entry)
+      make_ready(w)
+    end
+  end
+end
+
 -- Takes everything a call needs, in memory but for what is new.
 local function take_all(permit, now, shadow)
   local at = SCOPES
@@ -28,6 +41,7 @@ local function take_all(permit, now, shadow)
     if string.byte(permit[at], 1) == COUNT_SCOPE then
       if redis.call('ZADD', times_key, now + AGENT_COUNTS, agent_entry(permit[at], permit[AGENT])) == 1 then
         s.levels[2], s.changed = s.levels[2] + 1, true
+        if line.waiting > 0 then unpark_agent(permit[at], permit[AGENT]) end
       end
     else
       take(s, permit, at + 1, shadow)

@@ -199,6 +199,24 @@ local function join(w)
   end
 end
 
+-- The first parked line of a private scope may be tried again.
+local function unpark(scope)
+  local entry = line.waiting > 0 and first_of('k|' .. scope .. '|')
+  if entry then
+    redis.call('ZREM', lines_key, entry)
+    local _, id = end_of(entry)
+    local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+    if w then make_ready(w) end
+  end
+end
+
+-- One that could have been tried is gone: nobody else would wake those behind it.
+local function unpark_all(w)
+  for _, s in ipairs(w.scopes) do
+    if s.private then unpark(s.name) end
+  end
+end
+
 local function quit(w)
   local entry = 'w|' .. w.line .. ending(w)
   local was_first = first_of('w|' .. w.line .. '|') == entry
@@ -207,7 +225,36 @@ local function quit(w)
     unindex(w)
     local first = first_of('w|' .. w.line .. '|')
     if first then make_ready(like(w, first)) end
+    unpark_all(w)
   end
+end
+
+-- The first waiter of the first line of a lane leaves because it starts: the next of its line comes up, and lane and class get
+-- their new tags, in two commands.
+local function pass_on(w, f, flow_tag, class_tag)
+  local c, ends, prefix = f.class, ending(w), lane_prefix(w)
+  local next_in_line = redis.call('ZRANGEBYLEX', lines_key, '[w|' .. w.line .. '|', '(w|' .. w.line .. '}', 'LIMIT', 1, 1)[1]
+  local next_in_lane = redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}', 'LIMIT', 1, 1)[1]
+  local gone = { 'w|' .. w.line .. ends, string.sub(prefix, 1, -2) .. ends, class_entry(c) }
+  local added, arrival = {}, next_in_lane and end_of(next_in_lane)
+  if next_in_line then
+    local next_arrival, id = end_of(next_in_line)
+    added[1], added[2] = 0, prefix .. next_arrival .. '|' .. id
+    if not arrival or next_arrival < arrival then arrival = next_arrival end
+  end
+  for workspace, first in pairs(f.lanes) do gone[#gone + 1] = lane_entry(f, workspace, first) end
+  if not arrival then c.ready = c.ready - 1 end
+  f.lanes[w.workspace], f.tag, f.changed, c.tag, c.changed = arrival, flow_tag, true, class_tag, true
+  for workspace, first in pairs(f.lanes) do
+    added[#added + 1] = 0
+    added[#added + 1] = lane_entry(f, workspace, first)
+  end
+  if c.ready > 0 then
+    added[#added + 1] = 0
+    added[#added + 1] = class_entry(c)
+  end
+  redis.call('ZREM', lines_key, unpack(gone))
+  if #added > 0 then redis.call('ZADD', lines_key, unpack(added)) end
 end
 
 local function count_in(w)
@@ -284,17 +331,6 @@ local function forget_waiter(w)
   leave_line(w)
   redis.call('HDEL', waiters_key, w.id)
   redis.call('ZREM', times_key, w.id)
-end
-
--- The first parked line of a private scope may be tried again.
-local function unpark(scope)
-  local entry = line.waiting > 0 and first_of('k|' .. scope .. '|')
-  if entry then
-    redis.call('ZREM', lines_key, entry)
-    local _, id = end_of(entry)
-    local w = read_waiter(id, redis.call('HGET', waiters_key, id))
-    if w then make_ready(w) end
-  end
 end
 
 -- A host gives a sign of life: what was set aside while it was silent may be tried again, a bounded part at a time.

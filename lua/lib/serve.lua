@@ -71,19 +71,23 @@ local function keep_for(w, full, kept)
   end
 end
 
--- A waiter starts. `own`: its host is the one that asks right now, and needs no claim.
-local function start(w, now, own)
+-- A waiter starts. `own`: its host is the one that asks right now, and needs no claim. `first`: of a lane that can be tried.
+local function start(w, now, own, first)
   local permit, c = w.permit, class_of(w.class)
   local f, cost = flow_of(c, w.flow), cost_of(w.permit, SCOPES, now)
   take_all(permit, now)
   permit[STATE], permit[GRANTED] = own and 'running' or 'granted', now
   redis.call('ZADD', times_key, now + (own and permit[LEASE] or CLAIM), w.id)
   write_permit(w.id, permit)
-  quit(w)
-  line.clock = math.max(line.clock, c.tag)
-  set_class_tag(c, c.tag + step(cost, 1))
-  c.clock = math.max(c.clock, f.tag)
-  set_flow_tag(f, f.tag + step(cost, permit[WEIGHT]))
+  line.clock, c.clock = math.max(line.clock, c.tag), math.max(c.clock, f.tag)
+  local flow_tag, class_tag = f.tag + step(cost, permit[WEIGHT]), c.tag + step(cost, 1)
+  if first then
+    pass_on(w, f, flow_tag, class_tag)
+  else
+    quit(w)
+    set_class_tag(c, class_tag)
+    set_flow_tag(f, flow_tag)
+  end
   f.granted, f.changed = f.granted + 1, true
   if c.last > 0 then c.gap = c.gap == 0 and now - c.last or floor((7 * c.gap + now - c.last) / 8) end
   c.last = now
@@ -97,18 +101,11 @@ local function start(w, now, own)
   end
 end
 
--- After a try: whoever is parked behind this one on a private scope that still has room comes next.
+-- After a try: whoever is parked behind this one on a private scope that still has a slot comes next.
 local function unpark_behind(w, now)
   for _, at in ipairs(w.scopes) do
     local s = at.private and scope_of(at.name, now)
-    if s then
-      local room = s.slots < 0 or s.levels[2] < s.slots
-      for i = 1, s.n do
-        local _, active, _, factor = limit_at(s, i)
-        room = room and (active == 0 or s.levels[3 * i] >= factor)
-      end
-      if room then unpark(at.name) end
-    end
+    if s and (s.slots < 0 or s.levels[2] < s.slots) then unpark(at.name) end
   end
 end
 
@@ -133,14 +130,14 @@ local function serve(stamp, now, own)
       and redis.call('ZSCORE', lines_key, 'w|' .. w.line .. ending(w))
       and not silent(w.permit[HOST]) and w.deadline > now
     if waits and not kept_out(w, now) then
-      local shorts, full = short_on(w, kept, now)
+      local shorts, full, exact = short_on(w, kept, now)
       if not shorts then
-        start(w, now, own == w.id)
+        start(w, now, own == w.id, false)
         grants, changes = grants + 1, changes + 1
         unpark_behind(w, now)
       else
         keep_for(w, full, kept)
-        firm[#firm + 1], firm_of[one.class], why[w.id] = one, true, { shorts, full }
+        firm[#firm + 1], firm_of[one.class], why[w.id] = one, true, { shorts, full, exact }
       end
     end
   end
@@ -222,7 +219,7 @@ local function serve(stamp, now, own)
     if silent(permit[HOST]) then
       make_unready(w)
       redis.call('ZADD', lines_key, 0, 's|' .. permit[HOST] .. ending(w))
-      return
+      return unpark_all(w)
     end
     if w.deadline <= now then return forget_waiter(w) end
     if permit[STAMP] ~= stamp then
@@ -247,18 +244,18 @@ local function serve(stamp, now, own)
     end
     local shorts, full, exact
     if why[w.id] then
-      shorts, full = why[w.id][1], why[w.id][2]
+      shorts, full, exact = unpack(why[w.id])
     else
       shorts, full, exact = short_on(w, kept, now)
     end
     if not shorts then
-      start(w, now, own == w.id)
+      start(w, now, own == w.id, true)
       grants = grants + 1
     else
       changes = changes - 1
       first_blocked(w, c, shorts, full)
       close(shorts, c)
-      if exact and not full and exact > 0 and (not starts_in or exact < starts_in) then starts_in = exact end
+      if not full and (not starts_in or exact < starts_in) then starts_in = exact end
     end
     unpark_behind(w, now)
   end
