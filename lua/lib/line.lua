@@ -133,7 +133,8 @@ local function waiter(id, arrival, deadline, place, permit)
     local kind = string.byte(name, 1)
     local s = { name = name, at = at + 1, private = false, counts = kind == COUNT_SCOPE }
     if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE or kind == COUNT_SCOPE then
-      s.private, private[#private + 1] = true, name
+      -- Who counts already passes an `n:` scope: it must not stand behind another agent there.
+      s.private, private[#private + 1] = true, kind == COUNT_SCOPE and name .. '=' .. permit[AGENT] or name
     elseif kind == 99 then
       w.class = string.sub(name, 3)
     elseif kind == 119 then
