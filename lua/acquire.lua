@@ -228,6 +228,7 @@ local function stand_in_line()
   else
     enter(w, now)
   end
+  if may_wait == 0 and not before then trying = id end
   serve(stamp, now, id)
   served = true
   local granted = read_permit(redis.call('HGET', permits_key, id))

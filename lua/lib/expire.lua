@@ -117,7 +117,7 @@ local function unclaimed(id, permit, now)
   local w = read_waiter(id, redis.call('HGET', waiters_key, id))
   redis.call('ZREM', lines_key, 'i|' .. permit[HOST] .. '|g|' .. id)
   if not w then return undo(id, permit, now) end
-  redis.call('ZADD', hosts_key, now - SILENT - 1, permit[HOST])
+  redis.call('ZADD', hosts_key, 'LT', now - SILENT - 1, permit[HOST])
   leave(permit, now)
   correct_all(permit, nil, now)
   redis.call('HDEL', permits_key, id)

@@ -7,7 +7,7 @@
 -- class would start next becomes firm after its patience: one slot of each of its shared scopes is kept out of what others
 -- may take, and once it has its slots, its tokens too.
 local GRANTS, TRIES, LEAST_PATIENCE = 16, 64, 1000000
-local granted_to, starts_in, more = {}, nil, false
+local granted_to, starts_in, more, trying = {}, nil, false, nil
 
 local function patience(w)
   local longest = 0
@@ -186,7 +186,8 @@ local function serve(stamp, now, own)
 
   -- The first of its class that cannot start: a candidate, and after its patience firm.
   local function first_blocked(w, c, shorts, full)
-    if blocked[c.name] then return end
+    -- A try does not wait: one that comes again and again must not start another's patience anew.
+    if blocked[c.name] or w.id == trying then return end
     blocked[c.name] = true
     if c.candidate ~= w.id then
       c.candidate, c.since, c.changed = w.id, now, true
