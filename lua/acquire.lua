@@ -43,7 +43,7 @@ local COSTS_FROM, FIRST_SCOPE = 13, 12
 --#include lib/record
 
 if not lease or not (lease >= 1000000 and lease <= 900000000) then return redis.error_reply('BADARG lease') end
-if not weight or not (weight >= 1 and weight <= 1000000) then return redis.error_reply('BADARG weight') end
+if not weight or not (weight >= 1 and weight <= 1000000) or weight % 1 ~= 0 then return redis.error_reply('BADARG weight') end
 if not may_wait or not (may_wait >= 0 and may_wait < EXACT) then return redis.error_reply('BADARG wait') end
 
 -- 1. What the call asks for, in the form its record will have; what the project holds.

@@ -33,7 +33,8 @@ local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 local function counted(number, most) return number and number >= 0 and number <= most and number % 1 == 0 end
 if not counted(permits, 500) then return redis.error_reply('BADARG permits') end
 if not counted(claims, 64) then return redis.error_reply('BADARG claims') end
-if not counted(looks, 64) or #ARGV ~= 5 + 2 * permits + claims + looks then return redis.error_reply('BADARG looks') end
+if not counted(looks, 64) then return redis.error_reply('BADARG looks') end
+if #ARGV ~= 5 + 2 * permits + claims + looks then return redis.error_reply('BADARG permits') end
 
 local held = redis.call('HMGET', levels_key, '!', '!due', '=p', 'p')
 local project = read_scope('p', held[3], held[4])

@@ -11,7 +11,7 @@
 --       6 document   the policy as text
 --       7 note       who and when, kept with the version
 --       8 mode       enforce or shadow
---       9 most       calls that may wait at a time
+--       9 max_waiters  calls that may wait at a time
 --      10 scopes     how many follow, 1 to 1,000; the first is p
 --       then for each scope: name, slots (-1 = unlimited), max (of the templates a:, e: and r: how many there may be; else
 --       0), number n of limits (0 to 32), and n times ten values: name, rate, factor, tick, capacity, ceiling, width, gate,
@@ -48,14 +48,14 @@ end
 local function read_wanted()
   if not held_version then return nil, 'held' end
   if mode ~= 'enforce' and mode ~= 'shadow' then return nil, 'mode' end
-  if not whole(most, 0) then return nil, 'most' end
+  if not whole(most, 0) then return nil, 'max_waiters' end
   if not scope_count or not (scope_count >= 1 and scope_count <= SCOPES_AT_MOST) then return nil, 'scopes' end
   local wanted, seen, at = {}, {}, 11
   for i = 1, scope_count do
     local name, slots, max, count = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0), whole(ARGV[at + 3], 0)
-    if not max then return nil, 'max' end
     if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~+^%%&*]') then return nil, 'scopes' end
     if not slots then return nil, 'slots' end
+    if not max then return nil, 'max' end
     if not count or count > LIMITS_AT_MOST then return nil, 'limits' end
     at = at + 4
     local limits = {}
