@@ -48,38 +48,44 @@ class BadArgumentsIT {
     @ParameterizedTest
     @CsvSource({
         "held, 2, x",
-        "scopes, 7, 0",
-        "scopes, 7, 1001",
-        "scopes, 7, nan",
-        "scopes, 7, 2", // one more than follow
-        "scopes, 8, c:m", // the project must be the first
-        "slots, 9, -2",
-        "slots, 9, nan", // no number is fewer than that: it would be unlimited
-        "slots, 9, 1.5",
-        "limits, 10, -1",
-        "limits, 10, 33",
-        "limits, 10, 0.5",
-        "name, 11, 'two words'",
-        "name, 11, ''",
-        "rate, 12, -1",
-        "rate, 12, nan",
-        "rate, 12, 0.5",
-        "rate, 12, 9007199254740992", // 2^53
-        "factor, 13, 0", // everything would cost nothing
-        "tick, 14, 0",
-        "capacity, 15, 1e300",
-        "ceiling, 16, ''",
-        "width, 17, inf",
-        "gate, 18, x",
-        "minute, 19, 0",
-        "unit, 20, 0",
+        "mode, 7, ''",
+        "mode, 7, off",
+        "max_waiters, 8, -1",
+        "max_waiters, 8, nan",
+        "scopes, 9, 0",
+        "scopes, 9, 1001",
+        "scopes, 9, nan",
+        "scopes, 9, 2", // one more than follow
+        "scopes, 10, c:m", // the project must be the first
+        "slots, 11, -2",
+        "slots, 11, nan", // no number is fewer than that: it would be unlimited
+        "slots, 11, 1.5",
+        "max, 12, -1",
+        "max, 12, nan",
+        "limits, 13, -1",
+        "limits, 13, 33",
+        "limits, 13, 0.5",
+        "name, 14, 'two words'",
+        "name, 14, ''",
+        "rate, 15, -1",
+        "rate, 15, nan",
+        "rate, 15, 0.5",
+        "rate, 15, 9007199254740992", // 2^53
+        "factor, 16, 0", // everything would cost nothing
+        "tick, 17, 0",
+        "capacity, 18, 1e300",
+        "ceiling, 19, ''",
+        "width, 20, inf",
+        "gate, 21, x",
+        "minute, 22, 0",
+        "unit, 23, 0",
     })
     void policyNamesWhatIsWrongAndLeavesEvenADamagedProjectAsItWas(String named, int index, String value) {
         scripts.install(T0, modelClass(3));
         scripts.redis.hdel(scripts.keys.all()[1], "p");
         Map<String, String> before = scripts.redis.hgetall(scripts.keys.all()[1]);
         String limit = "rpm 54 60000000 1 270000000 54 5000000 60 60 1";
-        List<String> arguments = new ArrayList<>(List.of(NOW, "e", "0", "", "digest", "text", "", "1", "p", "-1", "1"));
+        List<String> arguments = new ArrayList<>(List.of(NOW, "e", "0", "", "digest", "text", "", "enforce", "100", "1", "p", "-1", "0", "1"));
         arguments.addAll(List.of(limit.split(" ")));
         arguments.set(index, value);
         refuses(Script.POLICY, arguments, named);
@@ -88,7 +94,7 @@ class BadArgumentsIT {
 
     @Test
     void policyWantsEachScopeOnce() {
-        refuses(Script.POLICY, List.of(NOW, "e", "0", "", "d", "", "", "2", "p", "-1", "0", "p", "1", "0"), "scopes");
+        refuses(Script.POLICY, List.of(NOW, "e", "0", "", "d", "", "", "enforce", "100", "2", "p", "-1", "0", "0", "p", "1", "0", "0"), "scopes");
         assertThat(scripts.redis.exists(scripts.keys.all())).isZero();
     }
 
@@ -97,17 +103,29 @@ class BadArgumentsIT {
     void acquireWantsEachScopeOnce() {
         scripts.install(T0, modelClass(2));
         String lease = Long.toString(LEASE);
-        List<String> twice = List.of(NOW, scripts.stamp, "a", "", "", "h", lease, "", "p", "0", "c:m", "0", "c:m", "0");
+        List<String> twice = List.of(NOW, scripts.stamp, "a", "", "", "h", lease, "", "f|n", "4", "-", "0", "p", "0", "c:m", "0", "c:m", "0");
         refuses(Script.ACQUIRE, twice, "scopes");
         assertThat(scripts.recount()).isEmpty();
     }
 
     @ParameterizedTest
-    @CsvSource({"permits, 2, 501", "permits, 2, nan", "permits, 2, 2", "permits, 2, 0", "permits, 2, -1"})
+    @CsvSource({
+        "permits, 2, 501",
+        "permits, 2, nan",
+        "permits, 2, 2",
+        "permits, 2, 0",
+        "permits, 2, -1",
+        "claims, 3, 65",
+        "claims, 3, nan",
+        "claims, 3, -1",
+        "looks, 4, 65",
+        "looks, 4, nan",
+        "looks, 4, -1",
+    })
     void beatNamesWhatIsWrongAndExpiresNothing(String named, int index, String value) {
         scripts.install(T0, modelClass(2));
         scripts.acquire(T0, "a", costs(Map.of()));
-        List<String> arguments = new ArrayList<>(List.of(Long.toString(T0 + MIN), "h", "1", "a", "n-a"));
+        List<String> arguments = new ArrayList<>(List.of(Long.toString(T0 + MIN), "h", "1", "0", "0", "a", "n-a"));
         arguments.set(index, value);
         refuses(Script.BEAT, arguments, named);
         assertThat(scripts.recount()).containsEntry("c:m", 1L);

@@ -303,7 +303,7 @@ class ScriptTablesIT {
         classOf(1);
         scripts.acquire(T0, "a", "d", "h", 5 * S, costs());
         assertThat(code(ask(T0 + 5_500_000, "b"))).isEqualTo("granted");
-        assertThat(scripts.beat(T0 + 8 * S, "h", "a", "b").subList(5, 7)).containsExactly(0L, 1L);
+        assertThat(scripts.beat(T0 + 8 * S, "h", "a", "b").renewed()).containsExactly(0L, 1L);
         assertThat(scripts.inspect(T0 + 8 * S).get("c:m").used()).isEqualTo(1);
         assertThat(settled(T0 + 8 * S, "b")).startsWith("ended", "settled", 0L);
     }
@@ -340,12 +340,10 @@ class ScriptTablesIT {
         }
         assertThat(code(ask(T0 + MIN, "first"))).isEqualTo("granted");
         assertThat(scripts.inspect(T0 + MIN).get("p").used()).isEqualTo(permits - 32 + 1);
-        List<Object> reply;
-        int beats = 0;
-        do {
-            reply = scripts.beat(T0 + MIN, "h");
+        int beats = 1;
+        while (scripts.beat(T0 + MIN, "h").more()) {
             beats++;
-        } while (reply.get(4).equals(1L));
+        }
         assertThat(scripts.inspect(T0 + MIN).get("p").used()).isEqualTo(1);
         assertThat(beats).isLessThan(permits / 32 + 2);
     }
@@ -652,16 +650,23 @@ class ScriptTablesIT {
     @CsvSource({
         "lease, 6, 5",
         "lease, 6, nan",
-        "limits, 9, x",
-        "cost, 10, 1.5",
-        "cost, 10, -1",
-        "cost, 10, ''",
-        "scopes, 8, q"
+        "weight, 9, 0",
+        "weight, 9, 1000001",
+        "weight, 9, nan",
+        "weight, 9, 1.5",
+        "wait, 11, -1",
+        "wait, 11, nan",
+        "wait, 11, ''",
+        "limits, 13, x",
+        "cost, 14, 1.5",
+        "cost, 14, -1",
+        "cost, 14, ''",
+        "scopes, 12, q"
     })
     void aBadArgumentIsNamedAndWritesNothing(String named, int index, String value) {
         scripts.install(T0, new ScopeLimits("p", 1, List.of(whole("rpm", 10))));
         List<String> arguments = new ArrayList<>(
-                List.of(Long.toString(T0), scripts.stamp, "a", "", "", "h", Long.toString(LEASE), "", "p", "1", "1"));
+                List.of(Long.toString(T0), scripts.stamp, "a", "", "", "h", Long.toString(LEASE), "", "f|n", "4", "-", "0", "p", "1", "1"));
         arguments.set(index, value);
         Map<String, String> before = scripts.rawLevels();
         assertThatThrownBy(() -> scripts.run(Script.ACQUIRE, arguments)).hasMessageContaining("BADARG " + named);

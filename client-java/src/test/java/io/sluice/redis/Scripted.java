@@ -81,12 +81,44 @@ final class Scripted implements AutoCloseable {
         return Map.of("p", Map.of(), "c:m", ofClass);
     }
 
+    /**
+     * What a policy says besides its limits.
+     *
+     * @param mode {@code enforce} or {@code shadow}
+     * @param most names there may be of each template, by the template's scope
+     */
+    record Rules(String mode, long maxWaiters, Map<String, Long> most) {
+        static final Rules USUAL = new Rules("enforce", 10_000, Map.of());
+
+        Rules waiters(long maxWaiters) {
+            return new Rules(mode, maxWaiters, most);
+        }
+
+        Rules shadow() {
+            return new Rules("shadow", maxWaiters, most);
+        }
+
+        Rules most(String template, long names) {
+            Map<String, Long> more = new TreeMap<>(most);
+            more.put(template, names);
+            return new Rules(mode, maxWaiters, more);
+        }
+    }
+
     List<Object> install(long now, ScopeLimits... scopes) {
-        return install(now, 0, "", scopes);
+        return install(now, 0, "", Rules.USUAL, scopes);
+    }
+
+    List<Object> install(long now, Rules rules, ScopeLimits... scopes) {
+        return install(now, 0, "", rules, scopes);
     }
 
     List<Object> install(long now, long held, String expected, ScopeLimits... scopes) {
-        String content = List.of(scopes).toString();
+        return install(now, held, expected, Rules.USUAL, scopes);
+    }
+
+    private List<Object> install(long now, long held, String expected, Rules rules, ScopeLimits... scopes) {
+        String content = rules + " " + List.of(scopes);
         List<String> arguments = new ArrayList<>(List.of(
                 time(now),
                 UUID.randomUUID().toString().substring(0, 8),
@@ -95,11 +127,14 @@ final class Scripted implements AutoCloseable {
                 Integer.toHexString(content.hashCode()),
                 content,
                 "test",
+                rules.mode(),
+                Long.toString(rules.maxWaiters()),
                 Integer.toString(scopes.length)));
         for (ScopeLimits scope : scopes) {
             arguments.addAll(List.of(
                     scope.scope(),
                     Long.toString(scope.slots()),
+                    Long.toString(rules.most().getOrDefault(scope.scope(), 0L)),
                     Integer.toString(scope.refills().size())));
             scope.refills().forEach(limit -> RedisStore.addLimit(arguments, limit));
         }
@@ -123,18 +158,84 @@ final class Scripted implements AutoCloseable {
 
     static final long LEASE = 30 * S;
 
+    /**
+     * One call as it asks for a permit.
+     *
+     * @param waitUs how long it may stand in line; 0 = never, it only tries
+     */
+    record Ask(
+            String id,
+            String digest,
+            String host,
+            long leaseUs,
+            String flow,
+            long weight,
+            String agent,
+            long waitUs,
+            Map<String, Map<String, Long>> costs) {
+
+        /** Of a nameless agent, of normal priority and of no team. It only tries. */
+        static Ask of(String id, Map<String, Map<String, Long>> costs) {
+            return new Ask(id, "d", "h", LEASE, "other|n", 4, "-", 0, costs);
+        }
+
+        Ask digest(String other) {
+            return new Ask(id, other, host, leaseUs, flow, weight, agent, waitUs, costs);
+        }
+
+        Ask host(String other) {
+            return new Ask(id, digest, other, leaseUs, flow, weight, agent, waitUs, costs);
+        }
+
+        Ask lease(long us) {
+            return new Ask(id, digest, host, us, flow, weight, agent, waitUs, costs);
+        }
+
+        Ask flow(String other, long itsWeight) {
+            return new Ask(id, digest, host, leaseUs, other, itsWeight, agent, waitUs, costs);
+        }
+
+        Ask agent(String other) {
+            return new Ask(id, digest, host, leaseUs, flow, weight, other, waitUs, costs);
+        }
+
+        Ask waiting(long us) {
+            return new Ask(id, digest, host, leaseUs, flow, weight, agent, us, costs);
+        }
+
+        Ask costs(Map<String, Map<String, Long>> other) {
+            return new Ask(id, digest, host, leaseUs, flow, weight, agent, waitUs, other);
+        }
+    }
+
     List<Object> acquire(long now, String id, Map<String, Map<String, Long>> costs) {
-        return acquire(now, id, "d", "h", LEASE, costs);
+        return acquire(now, Ask.of(id, costs));
     }
 
     List<Object> acquire(
             long now, String id, String digest, String host, long lease, Map<String, Map<String, Long>> costs) {
-        List<String> arguments =
-                new ArrayList<>(List.of(time(now), stamp, id, "n-" + id, digest, host, Long.toString(lease), "memo"));
-        addCosts(arguments, costs, active);
+        return acquire(now, Ask.of(id, costs).digest(digest).host(host).lease(lease));
+    }
+
+    List<Object> acquire(long now, Ask ask) {
+        List<String> arguments = new ArrayList<>(List.of(
+                time(now),
+                stamp,
+                ask.id(),
+                "n-" + ask.id(),
+                ask.digest(),
+                ask.host(),
+                Long.toString(ask.leaseUs()),
+                "memo",
+                ask.flow(),
+                Long.toString(ask.weight()),
+                ask.agent(),
+                Long.toString(ask.waitUs())));
+        addCosts(arguments, ask.costs(), active);
         List<Object> reply = run(Script.ACQUIRE, arguments);
-        if (reply.get(0).equals("granted") && reply.get(5).equals(0L)) {
-            askedWith.put(id, Map.copyOf(active));
+        if (reply.get(0).equals("waiting")
+                || (reply.get(0).equals("granted") && reply.get(5).equals(0L))) {
+            askedWith.put(ask.id(), Map.copyOf(active));
         }
         return reply;
     }
@@ -145,24 +246,85 @@ final class Scripted implements AutoCloseable {
         return run(Script.SETTLE, arguments);
     }
 
-    List<Object> beat(long now, String host, String... ids) {
-        List<String> arguments = new ArrayList<>(List.of(time(now), host, Integer.toString(ids.length)));
-        for (String id : ids) {
+    /** A caller that gave up at its deadline; its place is kept that long. */
+    List<Object> refused(long now, String id, long placeUs) {
+        return run(Script.SETTLE, List.of(time(now), id, "n-" + id, "refused", Long.toString(placeUs)));
+    }
+
+    /** What a beat answers; {@code news} are pairs of kind and id. */
+    record Beat(
+            List<Object> reply,
+            long now,
+            long hosts,
+            boolean more,
+            long next,
+            List<Object> renewed,
+            List<List<Object>> claims,
+            List<Object> news,
+            List<List<Object>> looks) {
+
+        /** The ids that its host is told to claim or to submit again. */
+        List<Object> told(String kind) {
+            List<Object> ids = new ArrayList<>();
+            for (int i = 0; i < news.size(); i += 2) {
+                if (news.get(i).equals(kind)) {
+                    ids.add(news.get(i + 1));
+                }
+            }
+            return ids;
+        }
+    }
+
+    Beat beat(long now, String host, String... ids) {
+        return beat(now, host, List.of(ids), List.of(), List.of());
+    }
+
+    Beat claim(long now, String host, String... ids) {
+        return beat(now, host, List.of(), List.of(ids), List.of());
+    }
+
+    Beat look(long now, String host, String... ids) {
+        return beat(now, host, List.of(), List.of(), List.of(ids));
+    }
+
+    @SuppressWarnings("unchecked")
+    Beat beat(long now, String host, List<String> permits, List<String> claims, List<String> looks) {
+        List<String> arguments = new ArrayList<>(List.of(
+                time(now),
+                host,
+                Integer.toString(permits.size()),
+                Integer.toString(claims.size()),
+                Integer.toString(looks.size())));
+        for (String id : permits) {
             arguments.add(id);
             arguments.add("n-" + id);
         }
-        return run(Script.BEAT, arguments);
+        arguments.addAll(claims);
+        arguments.addAll(looks);
+        List<Object> reply = run(Script.BEAT, arguments);
+        if (!reply.get(0).equals("beat")) {
+            return new Beat(reply, now, 0, false, -1, List.of(), List.of(), List.of(), List.of());
+        }
+        return new Beat(
+                reply,
+                (Long) reply.get(2),
+                (Long) reply.get(3),
+                reply.get(4).equals(1L),
+                (Long) reply.get(5),
+                (List<Object>) reply.get(6),
+                (List<List<Object>>) reply.get(7),
+                (List<Object>) reply.get(8),
+                (List<List<Object>>) reply.get(9));
     }
 
     /** Costs in the order and by the positions the scripts want: the project first. */
     private void addCosts(
             List<String> arguments, Map<String, Map<String, Long>> costs, Map<String, List<Object>> layout) {
-        Map<String, Map<String, Long>> ordered =
-                new TreeMap<>((a, b) -> a.equals(b) ? 0 : a.equals("p") ? -1 : b.equals("p") ? 1 : a.compareTo(b));
+        Map<String, Map<String, Long>> ordered = new TreeMap<>(Scripted::byPlace);
         ordered.putAll(costs);
         ordered.forEach((scope, byName) -> {
-            List<Object> flags = Objects.requireNonNull(layout.get(scope), scope);
-            List<String> at = Objects.requireNonNull(names.get(scope), scope);
+            List<Object> flags = of(layout, scope);
+            List<String> at = of(names, scope);
             arguments.add(scope);
             arguments.add(Integer.toString(flags.size()));
             for (int i = 0; i < flags.size(); i++) {
@@ -170,6 +332,21 @@ final class Scripted implements AutoCloseable {
                 arguments.add(Long.toString(on ? byName.getOrDefault(at.get(i), 0L) : 0));
             }
         });
+    }
+
+    /** The order in which a call names its scopes. */
+    static int byPlace(String a, String b) {
+        int byKind = Integer.compare("pcwtaern".indexOf(a.charAt(0)), "pcwtaern".indexOf(b.charAt(0)));
+        return byKind != 0 ? byKind : a.compareTo(b);
+    }
+
+    /** A scope made on demand is laid out as its template is; one of distinct agents has no limits. */
+    private static <T> List<T> of(Map<String, List<T>> layout, String scope) {
+        if (scope.startsWith("n:")) {
+            return List.of();
+        }
+        List<T> own = layout.get(scope);
+        return Objects.requireNonNull(own != null ? own : layout.get(scope.substring(0, 2)), scope);
     }
 
     List<Object> run(Script script, List<String> arguments) {
@@ -219,22 +396,105 @@ final class Scripted implements AutoCloseable {
         return Objects.requireNonNull(held.limits().get(limit), limit);
     }
 
-    /** Running permits by scope, counted from the records: what {@code used} must be. */
+    /** A record of {@code inspect permits}. */
+    record Record(String id, String state, String host, List<String> scopes) {
+        boolean inFlight() {
+            return state.equals("running") || state.equals("granted");
+        }
+    }
+
     @SuppressWarnings("unchecked")
+    List<Record> permits() {
+        List<Record> permits = new ArrayList<>();
+        for (List<Object> it : pages("permits")) {
+            permits.add(new Record(
+                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+        }
+        return permits;
+    }
+
+    /** Permits in flight by scope, counted from the records: what {@code used} must be. */
     Map<String, Long> recount() {
         Map<String, Long> running = new HashMap<>();
+        permits().stream()
+                .filter(Record::inFlight)
+                .forEach(permit -> permit.scopes().forEach(scope -> running.merge(scope, 1L, Long::sum)));
+        running.keySet().removeIf(scope -> scope.startsWith("n:"));
+        return running;
+    }
+
+    /** A record of {@code inspect waiters}; state: waiting, again or place. */
+    record Waiting(
+            String id,
+            String state,
+            String host,
+            String modelClass,
+            String flow,
+            String agent,
+            long arrival,
+            long since,
+            long deadline) {}
+
+    /** All that stand in line, were told to submit again or have a place kept, by arrival. */
+    List<Waiting> waiters() {
+        List<Waiting> waiters = new ArrayList<>();
+        for (List<Object> it : pages("waiters")) {
+            waiters.add(new Waiting(
+                    (String) it.get(0),
+                    (String) it.get(1),
+                    (String) it.get(2),
+                    (String) it.get(3),
+                    (String) it.get(4),
+                    (String) it.get(5),
+                    number(it.get(6)),
+                    number(it.get(7)),
+                    number(it.get(8))));
+        }
+        waiters.sort((a, b) -> Long.compare(a.arrival(), b.arrival()));
+        return waiters;
+    }
+
+    @SuppressWarnings("unchecked")
+    private List<List<Object>> pages(String what) {
+        List<List<Object>> all = new ArrayList<>();
         String cursor = "0";
         do {
-            List<Object> page = run(Script.INSPECT, List.of("", "permits", cursor));
-            for (Object one : (List<Object>) page.get(2)) {
-                List<Object> permit = (List<Object>) one;
-                if (permit.get(1).equals("running")) {
-                    ((List<String>) permit.get(7)).forEach(scope -> running.merge(scope, 1L, Long::sum));
-                }
-            }
+            List<Object> page = run(Script.INSPECT, List.of("", what, cursor));
+            all.addAll((List<List<Object>>) page.get(2));
             cursor = (String) page.get(1);
         } while (!cursor.equals("0"));
-        return running;
+        return all;
+    }
+
+    /** What a class of the line has: how many wait, its tag and clock, its firm waiter or nothing. */
+    record LineOfClass(long waiting, long tag, long clock, String firm) {}
+
+    record LineOfFlow(long waiting, long tag) {}
+
+    /** The line as {@code inspect line} tells it; flows go by {@code class flow}. */
+    record Line(long clock, long waiting, Map<String, LineOfClass> classes, Map<String, LineOfFlow> flows) {}
+
+    @SuppressWarnings("unchecked")
+    Line line() {
+        List<Object> reply = run(Script.INSPECT, List.of("", "line"));
+        if (!reply.get(0).equals("line")) {
+            throw new AssertionError("inspect answered " + reply);
+        }
+        Map<String, LineOfClass> classes = new TreeMap<>();
+        for (List<Object> it : (List<List<Object>>) reply.get(3)) {
+            classes.put(
+                    (String) it.get(0),
+                    new LineOfClass(number(it.get(1)), number(it.get(2)), number(it.get(3)), (String) it.get(4)));
+        }
+        Map<String, LineOfFlow> flows = new TreeMap<>();
+        for (List<Object> it : (List<List<Object>>) reply.get(4)) {
+            flows.put(it.get(0) + " " + it.get(1), new LineOfFlow(number(it.get(2)), number(it.get(3))));
+        }
+        return new Line(number(reply.get(1)), number(reply.get(2)), classes, flows);
+    }
+
+    private static long number(Object told) {
+        return told instanceof Long number ? number : Long.parseLong((String) told);
     }
 
     /** The fields of scopes as they are stored. */
