@@ -17,10 +17,11 @@ final class Refusals {
         Duration retryAfter = Duration.ofMillis((queued.waitUs() + 999) / 1_000);
         boolean estimate = !queued.exact();
         String until = (estimate ? "about " : "") + retryAfter.toMillis() + " ms";
+        Integer position = queued.position() == 0 ? null : queued.position();
         String message = project + ": " + queued.limit() + " of " + queued.scope() + " has room in " + until
                 + (queued.position() > 1 ? " for the call at place " + queued.position() : "")
                 + (kind == Refusal.Kind.DEADLINE ? ", later than the call may wait" : "");
-        return new Refusal(kind, queued.scope(), queued.limit(), retryAfter, estimate, queued.position(), message);
+        return new Refusal(kind, queued.scope(), queued.limit(), retryAfter, estimate, position, message);
     }
 
     private static Refusal queueFull(String project, Answer.Full full) {

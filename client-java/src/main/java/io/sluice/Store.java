@@ -95,12 +95,12 @@ public interface Store extends AutoCloseable {
      * @param exactUs the call's own wait, the line ignored; 0 if it waits for slots or for the line only
      * @param scope the scope of the limit it is short on
      * @param limit the limit it is short on
-     * @param position its place in its flow, from 1
+     * @param position its place in its flow, from 1; 0 if there is no line
      */
     record Queued(long waitUs, long exactUs, String scope, String limit, int position) {
         /** Whether {@code waitUs} is more than a guess. */
         boolean exact() {
-            return position == 1 && waitUs == exactUs;
+            return position <= 1 && waitUs == exactUs;
         }
     }
 

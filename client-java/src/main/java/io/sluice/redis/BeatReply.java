@@ -61,7 +61,7 @@ final class BeatReply {
 
     private static Place look(Replies r) {
         return switch (r.code()) {
-            case "waiting" -> r.sized(6, new Place.InLine(r.queued(1)));
+            case "waiting" -> r.sized(6, new Place.InLine(r.inLine(1)));
             case "granted" -> r.sized(1, new Place.ToClaim());
             case "again", "gone" -> r.sized(1, new Place.ToSubmit());
             default -> throw r.bad();

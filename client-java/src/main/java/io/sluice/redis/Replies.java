@@ -37,7 +37,7 @@ final class Replies {
         Replies r = new Replies(Script.ACQUIRE, reply);
         return switch (r.code()) {
             case "granted" -> r.granted();
-            case "waiting" -> r.sized(7, new Answer.Waiting(r.queued(1), r.orUnknown(6)));
+            case "waiting" -> r.sized(7, new Answer.Waiting(r.inLine(1), r.orUnknown(6)));
             case "wait" -> r.sized(6, new Answer.Wait(r.queued(1)));
             case "full" -> r.sized(4, new Answer.Full(r.number(1), r.number(2), r.text(3)));
             case "never" -> r.sized(5, new Answer.Never(r.text(1), r.text(2), r.number(3), r.number(4)));
@@ -153,8 +153,13 @@ final class Replies {
                 shadow == null ? 6 : 10, new Answer.Granted(text(1), lease(2), positive(3), text(4), flag(5), shadow));
     }
 
-    /** A wait, its exact part, scope, limit and position, from {@code i} on. */
-    Queued queued(int i) {
+    /** A wait, its exact part, scope, limit and place in line, from {@code i} on. */
+    Queued inLine(int i) {
+        positive(i + 4);
+        return queued(i);
+    }
+
+    private Queued queued(int i) {
         long position = number(i + 4);
         Queued queued = new Queued(positive(i), number(i + 1), text(i + 2), text(i + 3), (int) position);
         if (queued.exactUs() > queued.waitUs() || position > Integer.MAX_VALUE) {
