@@ -51,7 +51,7 @@ final class Heart {
     private final Set<String> claims = new LinkedHashSet<>();
 
     private boolean more;
-    private boolean looksNow = true;
+    private boolean looksNow;
     private long lookedNs;
     private int failed;
     private int mended;
@@ -123,7 +123,7 @@ final class Heart {
         boolean line = waiters.standing() > 0;
         List<String> looks = List.of();
         if (line && (looksNow || System.nanoTime() - lookedNs >= LOOKS_NS)) {
-            looks = waiters.turn(LOOKS);
+            looks = waiters.turn(LOOKS, now);
             lookedNs = System.nanoTime();
             looksNow = false;
         }
@@ -148,6 +148,8 @@ final class Heart {
                         } else {
                             unheard(load, Blocking.cause(e));
                         }
+                    } catch (RuntimeException failure) {
+                        log.error("{}: a beat went wrong", project, failure);
                     } finally {
                         tempo.end();
                     }
@@ -170,9 +172,8 @@ final class Heart {
             stands(one.id(), one.place());
         }
         for (int i = 0; i < load.looks.size(); i++) {
-            stands(load.looks.get(i), alive.looks().get(i));
             // Where one was lost others may be: their turn comes sooner.
-            looksNow |= alive.looks().get(i) instanceof Place.ToSubmit;
+            looksNow |= stands(load.looks.get(i), alive.looks().get(i));
         }
         more = alive.more();
         if (more || looksNow || !renewals.isEmpty()) {
@@ -184,16 +185,20 @@ final class Heart {
         claimTheRest();
     }
 
-    private void stands(String id, Place place) {
+    /** Returns whether it is submitted again. */
+    private boolean stands(String id, Place place) {
         if (place instanceof Place.Running running) {
             outcomes.claimed(id, running);
         } else if (place instanceof Place.ToClaim) {
             granted(List.of(id));
         } else if (place instanceof Place.ToSubmit) {
-            waiters.toAsk(id).forEach(asking::ask);
+            List<Waiter> again = waiters.toAsk(id);
+            again.forEach(asking::ask);
+            return !again.isEmpty();
         } else if (place instanceof Place.InLine line && line.queued() != null) {
             outcomes.told(id, line.queued());
         }
+        return false;
     }
 
     private void claimTheRest() {

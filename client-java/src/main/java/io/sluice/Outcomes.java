@@ -51,10 +51,10 @@ final class Outcomes {
                 ? new PermitName(RandomIds.next(), "")
                 : undone == null ? new PermitName(call.id, RandomIds.next()) : undone;
         String digest = call.id == null ? "" : Digests.of(client.host, call);
-        Waiter waiter = waiters.enter(fresh, digest, name -> new Waiter(call, name, digest, now, maxWait, once));
+        Waiter waiter =
+                waiters.enter(fresh, digest, name -> new Waiter(call, name, digest, now, maxWait, once, this::ended));
         waiter.owed = undone != null;
         reports.started(call);
-        waiter.result.whenComplete((permit, e) -> ended(waiter, permit, e));
         return waiter;
     }
 
