@@ -25,10 +25,10 @@ local function unpark_agent(scope, agent)
   local parked = redis.call('ZRANGEBYLEX', lines_key, '[k|' .. scope .. '|', '(k|' .. scope .. '}', 'LIMIT', 0, 64)
   for _, entry in ipairs(parked) do
     local _, id = end_of(entry)
-    local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
     if w and w.permit[AGENT] == agent then
       redis.call('ZREM', lines_key, entry)
-      make_ready(w)
+      line.make_ready(w)
     end
   end
 end
@@ -64,7 +64,7 @@ local function leave(permit, now)
     local kind, s = string.byte(name, 1), scope_of(name, now)
     if s and kind ~= COUNT_SCOPE then
       s.levels[2], s.changed = s.levels[2] - 1, true
-      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then unpark(name) end
+      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then line.unpark(name) end
     end
     at = at + 2 + permit[at + 1]
   end
@@ -109,22 +109,22 @@ local function undo(id, permit, now)
   if permit[STATE] == 'running' then leave(permit, now) end
   correct_all(permit, nil, now)
   forget(id)
-  move_tags(permit, cost_of(permit, SCOPES, now), nil, now)
+  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
 end
 
 -- Nobody claimed the grant: everything comes back, the call stands where it stood, its host counts as silent.
 local function unclaimed(id, permit, now)
-  local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
   redis.call('ZREM', lines_key, 'i|' .. permit[HOST] .. '|g|' .. id)
   if not w then return undo(id, permit, now) end
   redis.call('ZADD', hosts_key, 'LT', now - SILENT - 1, permit[HOST])
   leave(permit, now)
   correct_all(permit, nil, now)
   redis.call('HDEL', permits_key, id)
-  enter(w, now)
-  local f = flow_of(class_of(w.class), w.flow)
+  line.enter(w, now)
+  local f = line.flow(line.class(w.class), w.flow)
   f.granted, f.changed = math.max(0, f.granted - 1), true
-  move_tags(permit, cost_of(permit, SCOPES, now), nil, now)
+  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
 end
 
 -- An agent's, team's or run's scope that owes nothing and holds nothing goes.
@@ -158,7 +158,7 @@ end
 local function drop_silent(host, now)
   local entry = first_of('w|' .. host .. '|') or first_of('i|' .. host .. '|s|')
   local id = entry and string.match(entry, '|([^|]*)$')
-  local w = id and read_waiter(id, redis.call('HGET', waiters_key, id))
+  local w = id and line.read(id, redis.call('HGET', waiters_key, id))
   if not w then
     if entry then redis.call('ZREM', lines_key, entry) end
     redis.call('ZREM', times_key, '&' .. host)
@@ -172,21 +172,21 @@ local function drop_silent(host, now)
   end
   for _ = 1, DROP_AT_MOST do
     if not w then break end
-    forget_waiter(w)
+    line.forget(w)
     redis.call('HINCRBY', levels_key, '#dropped', 1)
     entry = first_of('w|' .. host .. '|') or first_of('i|' .. host .. '|s|')
     id = entry and string.match(entry, '|([^|]*)$')
-    w = id and read_waiter(id, redis.call('HGET', waiters_key, id))
+    w = id and line.read(id, redis.call('HGET', waiters_key, id))
   end
 end
 
 local function waiter_due(id)
-  local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
   if not w then
     redis.call('HINCRBY', levels_key, '#orphans', 1)
     forget(id)
   else
-    forget_waiter(w)
+    line.forget(w)
   end
 end
 
@@ -211,7 +211,7 @@ local function expire(now)
     local kind, rest = string.sub(member, 1, 1), string.sub(member, 2)
     if kind == '%' then
       redis.call('ZREM', times_key, member)
-      unpark(rest)
+      line.unpark(rest)
     elseif kind == '*' then
       sweep(rest, now)
     elseif kind == '#' then
@@ -219,7 +219,7 @@ local function expire(now)
       local name = string.match(rest, '^(.*)|[^|]*$')
       local s = scope_of(name, now)
       if s then s.levels[2], s.changed = s.levels[2] - 1, true end
-      unpark(name)
+      line.unpark(name)
     elseif kind == '&' then
       drop_silent(rest, now)
     else

@@ -73,25 +73,25 @@ end
 
 -- A waiter starts. `own`: its host is the one that asks right now, and needs no claim. `first`: of a lane that can be tried.
 local function start(w, now, own, first)
-  local permit, c = w.permit, class_of(w.class)
-  local f, cost = flow_of(c, w.flow), cost_of(w.permit, SCOPES, now)
+  local permit, c = w.permit, line.class(w.class)
+  local f, cost = line.flow(c, w.flow), line.cost(w.permit, SCOPES, now)
   take_all(permit, now)
   permit[STATE], permit[GRANTED] = own and 'running' or 'granted', now
   redis.call('ZADD', times_key, now + (own and permit[LEASE] or CLAIM), w.id)
   write_permit(w.id, permit)
   line.clock, c.clock = math.max(line.clock, c.tag), math.max(c.clock, f.tag)
-  local flow_tag, class_tag = f.tag + step(cost, permit[WEIGHT]), c.tag + step(cost, 1)
+  local flow_tag, class_tag = f.tag + line.step(cost, permit[WEIGHT]), c.tag + line.step(cost, 1)
   if first then
-    pass_on(w, f, flow_tag, class_tag)
+    line.pass_on(w, f, flow_tag, class_tag)
   else
-    quit(w)
-    set_class_tag(c, class_tag)
-    set_flow_tag(f, flow_tag)
+    line.quit(w)
+    line.set_class_tag(c, class_tag)
+    line.set_flow_tag(f, flow_tag)
   end
   f.granted, f.changed = f.granted + 1, true
   if c.last > 0 then c.gap = c.gap == 0 and now - c.last or floor((7 * c.gap + now - c.last) / 8) end
   c.last = now
-  count_out(w)
+  line.count_out(w)
   if own then
     redis.call('HDEL', waiters_key, w.id)
   else
@@ -105,7 +105,7 @@ end
 local function unpark_behind(w, now)
   for _, at in ipairs(w.scopes) do
     local s = at.private and scope_of(at.name, now)
-    if s and (s.slots < 0 or s.levels[2] < s.slots) then unpark(at.name) end
+    if s and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name) end
   end
 end
 
@@ -125,7 +125,7 @@ local function serve(stamp, now, own)
   -- 1. The firm ones, oldest first.
   local firm, firm_of, why = {}, {}, {}
   for _, one in ipairs(line.firm) do
-    local w = read_waiter(one.id, redis.call('HGET', waiters_key, one.id))
+    local w = line.read(one.id, redis.call('HGET', waiters_key, one.id))
     local waits = w and w.permit[STATE] == WAITING and w.class == one.class and w.permit[STAMP] == stamp
       and redis.call('ZSCORE', lines_key, 'w|' .. w.line .. ending(w))
       and not silent(w.permit[HOST]) and w.deadline > now
@@ -141,7 +141,7 @@ local function serve(stamp, now, own)
       end
     end
   end
-  if #firm ~= #line.firm then line_changed = true end
+  if #firm ~= #line.firm then line.changed = true end
   line.firm = firm
 
   local function next_class()
@@ -150,7 +150,7 @@ local function serve(stamp, now, own)
       local found = redis.call('ZRANGEBYLEX', lines_key, '[c|', '(c}', 'LIMIT', skip, 8)
       for _, entry in ipairs(found) do
         local name = string.sub(entry, 20)
-        if not closed['c:' .. name] then return class_of(name) end
+        if not closed['c:' .. name] then return line.class(name) end
       end
       if #found < 8 then return nil end
       skip = skip + 8
@@ -194,7 +194,7 @@ local function serve(stamp, now, own)
     elseif not firm_of[c.name] and now - c.since > patience(w) then
       if not shorts then shorts, full = short_on(w, kept, now) end
       keep_for(w, shorts and full, kept)
-      firm_of[c.name], line_changed = true, true
+      firm_of[c.name], line.changed = true, true
       local at = #line.firm + 1
       while at > 1 and line.firm[at - 1].arrival > w.arrival do at = at - 1 end
       table.insert(line.firm, at, { id = w.id, class = c.name, arrival = w.arrival })
@@ -218,21 +218,21 @@ local function serve(stamp, now, own)
     local permit = w.permit
     changes = changes + 1
     if silent(permit[HOST]) then
-      make_unready(w)
+      line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 's|' .. permit[HOST] .. ending(w))
-      return unpark_all(w)
+      return line.unpark_all(w)
     end
-    if w.deadline <= now then return forget_waiter(w) end
+    if w.deadline <= now then return line.forget(w) end
     if permit[STAMP] ~= stamp then
-      quit(w)
+      line.quit(w)
       permit[STATE] = AGAIN
-      write_waiter(w)
+      line.write(w)
       redis.call('ZADD', lines_key, 0, 'i|' .. permit[HOST] .. '|s|' .. w.id)
       return
     end
     local out, wait = kept_out(w, now)
     if out then
-      make_unready(w)
+      line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 'k|' .. out.name .. ending(w))
       if wait then redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name) end
       return
@@ -277,14 +277,14 @@ local function serve(stamp, now, own)
     else
       tries = tries + 1
       local _, id = end_of(entry)
-      local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+      local w = line.read(id, redis.call('HGET', waiters_key, id))
       if w then
         try(w, c)
       else
         redis.call('ZREM', lines_key, entry)
         redis.call('HINCRBY', levels_key, '#orphans', 1)
         local flow, workspace = string.match(lane, '^(.*)|([^|]*)$')
-        refresh_lane({ class = c.name, flow = flow, workspace = workspace })
+        line.refresh_lane({ class = c.name, flow = flow, workspace = workspace })
       end
     end
   end
