@@ -129,7 +129,7 @@ for i = 1, count do
 end
 local settings = redis.call('HMGET', levels_key, '!mode', '!most')
 local shadow, most = settings[1] == 'shadow', tonumber(settings[2]) or 0
-if not load_line() then return { 'lost', 'waiters' } end
+if not line.load() then return { 'lost', 'waiters' } end
 if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 
 -- Why it can never start: a reply, or nil.
@@ -201,7 +201,7 @@ end
 -- Expire first, then read the record again: a permit whose lease ended a moment ago must not look alive.
 expire(now)
 local earlier_permit = read_permit(redis.call('HGET', permits_key, id))
-local waits = not earlier_permit and read_waiter(id, redis.call('HGET', waiters_key, id)) or nil
+local waits = not earlier_permit and line.read(id, redis.call('HGET', waiters_key, id)) or nil
 local reply, served = nil, false
 
 -- The longest way: into the line, and then whoever's turn it is starts.
@@ -215,18 +215,18 @@ local function stand_in_line()
     line.seq = line.seq + 1
     arrival = line.seq
   end
-  line_changed = true
+  line.changed = true
   permit[GRANTED] = before and before.permit[GRANTED] or now
-  local w = waiter(id, arrival, now + may_wait + GRACE, place, permit)
+  local w = line.waiter(id, arrival, now + may_wait + GRACE, place, permit)
   if before and (before.class ~= w.class or before.flow ~= w.flow) then w.place = nil end
-  alive(host, now)
+  line.alive(host, now)
   if before then
     -- Counted twice for a moment: the line must not look empty between.
-    count_in(w)
-    leave_line(before)
-    stand(w, now)
+    line.count_in(w)
+    line.leave(before, now)
+    line.stand(w, now)
   else
-    enter(w, now)
+    line.enter(w, now)
   end
   if may_wait == 0 and not before then trying = id end
   serve(stamp, now, id)
@@ -239,27 +239,28 @@ local function stand_in_line()
   if not exact then
     exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
   end
-  local wait, position = outlook(w, exact, full)
+  local wait, position = line.outlook(w, exact, full)
   if may_wait == 0 and not before then
-    forget_waiter(w)
+    line.forget(w, now)
     return { 'wait', wait, exact, scope, limit, position }
   end
   return { 'waiting', wait, exact, scope, limit, position, -1 }
 end
 
 local function new_call()
-  local no = refusal()
-  if no then return no end
-  local full = too_many()
-  if full then return full end
+  local no = refusal() or too_many()
+  if no then
+    if waits then line.forget(waits, now) end
+    return no
+  end
   local exact, scope, limit, short_of_slots = obstacle()
   if line.waiting == 0 and not exact then
-    if waits then forget_waiter(waits) end
+    if waits then line.forget(waits, now) end
     return grant()
   end
   local nobody = line.waiting == 0
   if (exact and exact > may_wait and may_wait > 0) or (nobody and may_wait == 0) then
-    if waits then forget_waiter(waits) end
+    if waits then line.forget(waits, now) end
     local wait = exact
     -- Slots have no exact time: the next instant at which anything is due here, a millisecond at least.
     if short_of_slots then wait = math.max(exact, math.min(first_due() - now, lease), 1000) end
@@ -289,11 +290,11 @@ elseif waits and waits.permit[DIGEST] ~= digest and waits.permit[STATE] ~= PLACE
   reply = { 'conflict' }
 else
   if waits and waits.permit[DIGEST] ~= digest then
-    forget_waiter(waits)
+    line.forget(waits, now)
     waits = nil
   end
   if shadow then
-    if waits then forget_waiter(waits) end
+    if waits then line.forget(waits, now) end
     reply = shadow_grant()
   else
     reply = new_call()
@@ -302,7 +303,7 @@ end
 if not served then serve(stamp, now, nil) end
 local next_due = first_due()
 if reply[1] == 'waiting' then reply[7] = until_next(next_due, now) end
-save_line()
+line.save()
 save(reply, line.waiting > 0 and 0 or next_due, due)
 announce()
 return reply

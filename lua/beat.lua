@@ -43,12 +43,12 @@ if not held[1] or not due or not project then return { 'lost', 'levels' } end
 if not redis.call('HGET', permits_key, '!') then return { 'lost', 'permits' } end
 if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 if not redis.call('ZSCORE', hosts_key, '!') then return { 'lost', 'hosts' } end
-if not load_line() then return { 'lost', 'waiters' } end
+if not line.load() then return { 'lost', 'waiters' } end
 local now = time_now(given_now, project.levels[1])
 advance(project, now)
 book.p = project
 
-more = alive(host, now)
+more = line.alive(host, now)
 redis.call('ZREMRANGEBYSCORE', hosts_key, '-inf', now - HOST_GONE)
 expire(now)
 
@@ -72,7 +72,7 @@ for k = 1, claims do
   if permit and permit[STATE] == 'running' then
     claimed[k] = { 'granted', permit[NONCE], permit[LEASE], now, permit[MEMO] }
   else
-    local w = not permit and read_waiter(id, redis.call('HGET', waiters_key, id))
+    local w = not permit and line.read(id, redis.call('HGET', waiters_key, id))
     claimed[k] = { w and w.permit[STATE] ~= PLACE and 'waiting' or 'gone' }
   end
 end
@@ -97,7 +97,7 @@ end
 
 for k = 1, looks do
   local id = ARGV[at + k]
-  local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
   if not w or w.permit[STATE] == PLACE then
     looked[k] = { 'gone' }
   elseif w.permit[STATE] == AGAIN then
@@ -106,7 +106,7 @@ for k = 1, looks do
     looked[k] = { 'granted' }
   else
     local exact, scope, limit, full = obstacle(w)
-    local wait, position = outlook(w, exact, full)
+    local wait, position = line.outlook(w, exact, full)
     looked[k] = { 'waiting', wait, exact, scope, limit, position }
   end
 end
@@ -121,7 +121,7 @@ end
 granted_to[host] = nil
 local next_due = first_due()
 if next_due <= now then more = true end
-save_line()
+line.save()
 save(nil, line.waiting > 0 and 0 or next_due, due)
 announce()
 return {

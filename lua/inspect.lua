@@ -48,7 +48,7 @@ if what == 'waiters' then
   local page = redis.call('HSCAN', waiters_key, cursor, 'COUNT', 500)
   local list = {}
   for k = 1, #page[2], 2 do
-    local w = string.find(page[2][k], '^[^!|%%]') and read_waiter(page[2][k], page[2][k + 1])
+    local w = string.find(page[2][k], '^[^!|%%]') and line.read(page[2][k], page[2][k + 1])
     if w then
       local scopes = {}
       for i, s in ipairs(w.scopes) do scopes[i] = s.name end
@@ -60,18 +60,18 @@ if what == 'waiters' then
   return { 'waiters', page[1], list }
 end
 if what == 'line' then
-  if not load_line() then return { 'lost', 'waiters' } end
+  if not line.load() then return { 'lost', 'waiters' } end
   local class_list, flow_list, firm = {}, {}, {}
   for _, one in ipairs(line.firm) do firm[one.class] = one.id end
   for _, entry in ipairs(redis.call('ZRANGEBYLEX', lines_key, '[t|', '(t}')) do
     local name, flow = string.match(entry, '^t|([^|]*)|?(.*)$')
-    local c = class_of(name)
+    local c = line.class(name)
     if flow == '' then
       class_list[#class_list + 1] = { name, c.waiting, c.tag, c.clock, firm[name] or '' }
     else
       local raw = cmsgpack.unpack(redis.call('HGET', waiters_key, '|' .. name .. '|' .. flow))
       if raw[6] == c.generation then
-        local f = flow_of(c, flow)
+        local f = line.flow(c, flow)
         flow_list[#flow_list + 1] = { name, flow, f.waiting, f.tag }
       end
     end

@@ -99,24 +99,24 @@ local project = read_scope('p', held[3], held[4])
 if not project then return { 'lost', 'levels' } end
 advance(project, now)
 book.p = project
-if not load_line() then return { 'lost', 'waiters' } end
+if not line.load() then return { 'lost', 'waiters' } end
 if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 local shadow = redis.call('HGET', levels_key, '!mode') == 'shadow'
 
 -- Expire first, then read the record again: else a permit whose lease just ended would free its slot twice.
 expire(now)
 permit = read_permit(redis.call('HGET', permits_key, id))
-local waits = not permit and read_waiter(id, redis.call('HGET', waiters_key, id)) or nil
+local waits = not permit and line.read(id, redis.call('HGET', waiters_key, id)) or nil
 
 -- Books what was used and moves its flow's place in the order.
 local function book_usage()
-  local before, after = cost_of(permit, SCOPES, now), told and cost_of(used, 1, now) or nil
+  local before, after = line.cost(permit, SCOPES, now), told and line.cost(used, 1, now, permit, SCOPES) or nil
   if nothing_sent then
     correct_all(permit, nil, now)
-    move_tags(permit, before, nil, now)
+    line.move_tags(permit, before, nil, now)
   else
     correct_all(permit, used, now, shadow)
-    if told then move_tags(permit, before, after, now) end
+    if told then line.move_tags(permit, before, after, now) end
   end
   if memo ~= '' then permit[MEMO] = memo end
 end
@@ -127,15 +127,15 @@ local function end_waiter()
   local keep = how == 'refused' and tonumber(memo) or 0
   local most = tonumber(redis.call('HGET', levels_key, '!most')) or 0
   if waits.permit[STATE] ~= PLACE then
-    forget_waiter(waits)
+    line.forget(waits, now)
     if keep > 0 and keep < EXACT and line.places < most then
-      line.places, line_changed = line.places + 1, true
+      line.places, line.changed = line.places + 1, true
       waits.permit = { PLACE, waits.permit[DIGEST], nonce, '', waits.permit[HOST], '', now, 0, waits.flow, 1, '-' }
-      write_waiter(waits)
+      line.write(waits)
       redis.call('ZADD', times_key, now + keep, id)
     end
   elseif nothing_sent then
-    forget_waiter(waits)
+    line.forget(waits, now)
   end
   return { 'ended', how, 0, memo }
 end
@@ -170,7 +170,7 @@ else
 end
 serve(held[1], now, nil)
 local next_due = first_due()
-save_line()
+line.save()
 save(nil, line.waiting > 0 and 0 or next_due, due)
 announce()
 return reply

@@ -2,7 +2,7 @@
 -- idle scopes. Bounded, so that ten thousand leases ending together cost each script a little and none of them much
 -- (redisson/redisson#3526).
 --
--- In {project}:times stand, beside ids:  %<scope> when a parked line may fit; *<scope> when to see whether it is idle;
+-- In {project}:times stand, beside ids:  %<scope> when to try the next of its parked lines; *<scope> when to see whether it is idle;
 -- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good.
 local EXPIRE_AT_MOST = 32
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
@@ -25,11 +25,20 @@ local function unpark_agent(scope, agent)
   local parked = redis.call('ZRANGEBYLEX', lines_key, '[k|' .. scope .. '|', '(k|' .. scope .. '}', 'LIMIT', 0, 64)
   for _, entry in ipairs(parked) do
     local _, id = end_of(entry)
-    local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
     if w and w.permit[AGENT] == agent then
       redis.call('ZREM', lines_key, entry)
-      make_ready(w)
+      line.make_ready(w)
     end
+  end
+end
+
+-- A scope of an agent, a team or a run is there from now on.
+local function made(s, now)
+  if s.fresh then
+    s.fresh = false
+    redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
+    redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
   end
 end
 
@@ -45,11 +54,7 @@ local function take_all(permit, now, shadow)
       end
     else
       take(s, permit, at + 1, shadow)
-      if s.fresh then
-        s.fresh = false
-        redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
-        redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
-      end
+      made(s, now)
     end
     at = at + 2 + permit[at + 1]
   end
@@ -64,7 +69,7 @@ local function leave(permit, now)
     local kind, s = string.byte(name, 1), scope_of(name, now)
     if s and kind ~= COUNT_SCOPE then
       s.levels[2], s.changed = s.levels[2] - 1, true
-      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then unpark(name) end
+      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then line.unpark(name, now) end
     end
     at = at + 2 + permit[at + 1]
   end
@@ -78,6 +83,7 @@ local function correct_all(permit, used, now, shadow)
     local n = permit[at + 1]
     local s = scope_of(permit[at], now)
     if s then
+      made(s, now)
       if not used then
         local nothing = {}
         for i = 1, n do nothing[i] = 0 end
@@ -109,22 +115,22 @@ local function undo(id, permit, now)
   if permit[STATE] == 'running' then leave(permit, now) end
   correct_all(permit, nil, now)
   forget(id)
-  move_tags(permit, cost_of(permit, SCOPES, now), nil, now)
+  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
 end
 
 -- Nobody claimed the grant: everything comes back, the call stands where it stood, its host counts as silent.
 local function unclaimed(id, permit, now)
-  local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
   redis.call('ZREM', lines_key, 'i|' .. permit[HOST] .. '|g|' .. id)
   if not w then return undo(id, permit, now) end
   redis.call('ZADD', hosts_key, 'LT', now - SILENT - 1, permit[HOST])
   leave(permit, now)
   correct_all(permit, nil, now)
   redis.call('HDEL', permits_key, id)
-  enter(w, now)
-  local f = flow_of(class_of(w.class), w.flow)
+  line.enter(w, now)
+  local f = line.flow(line.class(w.class), w.flow)
   f.granted, f.changed = math.max(0, f.granted - 1), true
-  move_tags(permit, cost_of(permit, SCOPES, now), nil, now)
+  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
 end
 
 -- An agent's, team's or run's scope that owes nothing and holds nothing goes.
@@ -158,7 +164,7 @@ end
 local function drop_silent(host, now)
   local entry = first_of('w|' .. host .. '|') or first_of('i|' .. host .. '|s|')
   local id = entry and string.match(entry, '|([^|]*)$')
-  local w = id and read_waiter(id, redis.call('HGET', waiters_key, id))
+  local w = id and line.read(id, redis.call('HGET', waiters_key, id))
   if not w then
     if entry then redis.call('ZREM', lines_key, entry) end
     redis.call('ZREM', times_key, '&' .. host)
@@ -172,21 +178,22 @@ local function drop_silent(host, now)
   end
   for _ = 1, DROP_AT_MOST do
     if not w then break end
-    forget_waiter(w)
+    line.forget(w, now)
     redis.call('HINCRBY', levels_key, '#dropped', 1)
     entry = first_of('w|' .. host .. '|') or first_of('i|' .. host .. '|s|')
     id = entry and string.match(entry, '|([^|]*)$')
-    w = id and read_waiter(id, redis.call('HGET', waiters_key, id))
+    w = id and line.read(id, redis.call('HGET', waiters_key, id))
   end
+  if not w then redis.call('ZREM', times_key, '&' .. host) end
 end
 
-local function waiter_due(id)
-  local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+local function waiter_due(id, now)
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
   if not w then
     redis.call('HINCRBY', levels_key, '#orphans', 1)
     forget(id)
   else
-    forget_waiter(w)
+    line.forget(w, now)
   end
 end
 
@@ -211,7 +218,7 @@ local function expire(now)
     local kind, rest = string.sub(member, 1, 1), string.sub(member, 2)
     if kind == '%' then
       redis.call('ZREM', times_key, member)
-      unpark(rest)
+      line.unpark(rest, now)
     elseif kind == '*' then
       sweep(rest, now)
     elseif kind == '#' then
@@ -219,7 +226,7 @@ local function expire(now)
       local name = string.match(rest, '^(.*)|[^|]*$')
       local s = scope_of(name, now)
       if s then s.levels[2], s.changed = s.levels[2] - 1, true end
-      unpark(name)
+      line.unpark(name, now)
     elseif kind == '&' then
       drop_silent(rest, now)
     else
@@ -227,7 +234,7 @@ local function expire(now)
       if permit then
         permit_due(member, permit, now)
       else
-        waiter_due(member)
+        waiter_due(member, now)
       end
     end
   end

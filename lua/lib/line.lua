@@ -1,8 +1,8 @@
 -- The line: who waits, where, and in which order.
 --
 -- In {project}:waiters
---     !                    how the line stands: [arrivals so far, waiting, clock, places kept, and of each firm waiter: id, class,
---                          arrival]
+--     !                    how the line stands: [arrivals so far, waiting, clock, places kept, policy it was served under last, and
+--                          of each firm waiter: id, class, arrival]
 --     <id>                 arrival, deadline and place in the flow (doubles), then a record as a permit has it; its state: waiting,
 --                          again (its host was told to submit it again: another policy) or place (gave up at its deadline;
 --                          only its arrival is kept)
@@ -24,7 +24,7 @@
 -- flow = team|priority. Nothing here is read as a whole: every step finds the first of something.
 local WAITING, AGAIN, PLACE = 'waiting', 'again', 'place'
 local SILENT, CLAIM, GRACE = 600000, 500000, 1000000
-local line, line_changed, classes, flows = nil, false, {}, {}
+local line, classes, flows = { changed = false }, {}, {}
 
 local function digits(number) return string.format('%016.0f', number) end
 
@@ -37,19 +37,19 @@ end
 local function end_of(entry) return string.match(entry, '|(%d+)|([^|]*)$') end
 
 -- Reads how the line stands; false if that is lost.
-local function load_line()
+function line.load()
   local raw = redis.call('HGET', waiters_key, '!')
   if not raw or not redis.call('ZSCORE', lines_key, '!') or not redis.call('ZSCORE', hosts_key, '!') then return false end
   local read, fields = pcall(cmsgpack.unpack, raw)
   if not read or type(fields) ~= 'table' then return false end
-  line = { seq = fields[1], waiting = fields[2], clock = fields[3], places = fields[4], firm = {} }
-  for k = 5, #fields, 3 do
+  line.seq, line.waiting, line.clock, line.places, line.stamp, line.firm = fields[1], fields[2], fields[3], fields[4], fields[5], {}
+  for k = 6, #fields, 3 do
     line.firm[#line.firm + 1] = { id = fields[k], class = fields[k + 1], arrival = fields[k + 2] }
   end
   return true
 end
 
-local function class_of(name)
+function line.class(name)
   local c = classes[name]
   if not c then
     local raw = redis.call('HGET', waiters_key, '|' .. name)
@@ -64,7 +64,7 @@ local function class_of(name)
 end
 
 -- A class that was empty meanwhile has forgotten its flows: theirs is an earlier generation then.
-local function flow_of(c, name)
+function line.flow(c, name)
   local key = c.name .. '|' .. name
   local f = flows[key]
   if not f then
@@ -83,48 +83,48 @@ local function flow_of(c, name)
   return f
 end
 
-local function lane_entry(f, workspace, arrival)
+function line.lane_entry(f, workspace, arrival)
   return 'f|' .. f.class.name .. '|' .. digits(f.tag) .. '|' .. arrival .. '|' .. f.name .. '|' .. workspace
 end
 
-local function class_entry(c) return 'c|' .. digits(c.tag) .. '|' .. c.name end
+function line.class_entry(c) return 'c|' .. digits(c.tag) .. '|' .. c.name end
 
 -- Puts a lane where its first arrival says (text; nil: nobody of it can be tried).
-local function set_lane(f, workspace, arrival)
+function line.set_lane(f, workspace, arrival)
   local before, c = f.lanes[workspace], f.class
   if before == arrival then return end
-  if before then redis.call('ZREM', lines_key, lane_entry(f, workspace, before)) end
-  if arrival then redis.call('ZADD', lines_key, 0, lane_entry(f, workspace, arrival)) end
+  if before then redis.call('ZREM', lines_key, line.lane_entry(f, workspace, before)) end
+  if arrival then redis.call('ZADD', lines_key, 0, line.lane_entry(f, workspace, arrival)) end
   f.lanes[workspace], f.changed = arrival, true
   local ready = c.ready + (arrival and 1 or 0) - (before and 1 or 0)
-  if c.ready == 0 and ready > 0 then redis.call('ZADD', lines_key, 0, class_entry(c)) end
-  if c.ready > 0 and ready == 0 then redis.call('ZREM', lines_key, class_entry(c)) end
+  if c.ready == 0 and ready > 0 then redis.call('ZADD', lines_key, 0, line.class_entry(c)) end
+  if c.ready > 0 and ready == 0 then redis.call('ZREM', lines_key, line.class_entry(c)) end
   c.ready, c.changed = ready, true
 end
 
-local function lane_prefix(w) return 'r|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. '|' end
+function line.lane_prefix(w) return 'r|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. '|' end
 
-local function refresh_lane(w)
-  local entry = first_of(lane_prefix(w))
-  set_lane(flow_of(class_of(w.class), w.flow), w.workspace, entry and end_of(entry))
+function line.refresh_lane(w)
+  local entry = first_of(line.lane_prefix(w))
+  line.set_lane(line.flow(line.class(w.class), w.flow), w.workspace, entry and end_of(entry))
 end
 
-local function set_flow_tag(f, tag)
+function line.set_flow_tag(f, tag)
   if tag == f.tag then return end
-  for workspace, arrival in pairs(f.lanes) do redis.call('ZREM', lines_key, lane_entry(f, workspace, arrival)) end
+  for workspace, arrival in pairs(f.lanes) do redis.call('ZREM', lines_key, line.lane_entry(f, workspace, arrival)) end
   f.tag, f.changed = tag, true
-  for workspace, arrival in pairs(f.lanes) do redis.call('ZADD', lines_key, 0, lane_entry(f, workspace, arrival)) end
+  for workspace, arrival in pairs(f.lanes) do redis.call('ZADD', lines_key, 0, line.lane_entry(f, workspace, arrival)) end
 end
 
-local function set_class_tag(c, tag)
+function line.set_class_tag(c, tag)
   if tag == c.tag then return end
-  if c.ready > 0 then redis.call('ZREM', lines_key, class_entry(c)) end
+  if c.ready > 0 then redis.call('ZREM', lines_key, line.class_entry(c)) end
   c.tag, c.changed = tag, true
-  if c.ready > 0 then redis.call('ZADD', lines_key, 0, class_entry(c)) end
+  if c.ready > 0 then redis.call('ZADD', lines_key, 0, line.class_entry(c)) end
 end
 
 -- What one waiter is, from its record in the form of a permit.
-local function waiter(id, arrival, deadline, place, permit)
+function line.waiter(id, arrival, deadline, place, permit)
   local w = { id = id, arrival = arrival, deadline = deadline, place = place, permit = permit, class = '', workspace = '', flow = permit[FLOW] }
   local scopes, private = {}, {}
   local at = SCOPES
@@ -148,122 +148,141 @@ local function waiter(id, arrival, deadline, place, permit)
   return w
 end
 
-local function read_waiter(id, raw)
+function line.read(id, raw)
   if not raw or #raw < 24 then return nil end
   local permit = read_permit(string.sub(raw, 25))
   if not permit then return nil end
   local arrival, deadline, place = struct.unpack('<ddd', raw)
-  return waiter(id, arrival, deadline, place, permit)
+  return line.waiter(id, arrival, deadline, place, permit)
 end
 
-local function write_waiter(w)
+function line.write(w)
   redis.call('HSET', waiters_key, w.id, struct.pack('<ddd', w.arrival, w.deadline, w.place) .. cmsgpack.pack(unpack(w.permit)))
 end
 
 local function ending(w) return '|' .. digits(w.arrival) .. '|' .. w.id end
 
 -- A line's first waiter can be tried.
-local function make_ready(w)
+function line.make_ready(w)
   redis.call('ZADD', lines_key, 0, 'r|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. ending(w))
-  refresh_lane(w)
+  line.refresh_lane(w)
 end
 
 -- It can not, for now.
-local function make_unready(w)
+function line.make_unready(w)
   redis.call('ZREM', lines_key, 'r|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. ending(w))
-  refresh_lane(w)
+  line.refresh_lane(w)
 end
 
-local function like(w, entry)
+function line.like(w, entry)
   local arrival, id = end_of(entry)
   return { id = id, arrival = tonumber(arrival), class = w.class, flow = w.flow, workspace = w.workspace, line = w.line, scopes = w.scopes, permit = w.permit }
 end
 
 -- A line's first waiter is no longer that: wherever it stood, it stands there no more.
-local function unindex(w)
+function line.unindex(w)
   local ends = ending(w)
   local entries = { 's|' .. w.permit[HOST] .. ends }
   for _, s in ipairs(w.scopes) do
     if s.private then entries[#entries + 1] = 'k|' .. s.name .. ends end
   end
   redis.call('ZREM', lines_key, unpack(entries))
-  make_unready(w)
+  line.make_unready(w)
 end
 
-local function join(w)
+function line.join(w)
   local prefix = 'w|' .. w.line .. '|'
   local entry, first = 'w|' .. w.line .. ending(w), first_of(prefix)
   redis.call('ZADD', lines_key, 0, entry)
   if not first or entry < first then
-    if first then unindex(like(w, first)) end
-    make_ready(w)
+    if first then line.unindex(line.like(w, first)) end
+    line.make_ready(w)
   end
 end
 
--- The first parked line of a private scope may be tried again.
-local function unpark(scope)
-  local entry = line.waiting > 0 and first_of('k|' .. scope .. '|')
-  if entry then
+-- The first parked line of a private scope may be tried again. If it gets no further, for reasons of its own, the next one may
+-- soon after: a full class must not hold up an agent's calls of another.
+local NEXT_PARKED = 100000
+
+function line.unpark(scope, now)
+  if line.waiting == 0 then return end
+  local prefix = 'k|' .. scope
+  local parked = redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix .. '|', '(' .. prefix .. '}', 'LIMIT', 0, 2)
+  if parked[1] then
+    redis.call('ZREM', lines_key, parked[1])
+    local _, id = end_of(parked[1])
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
+    if w then line.make_ready(w) end
+  end
+  if parked[2] then redis.call('ZADD', times_key, 'LT', now + NEXT_PARKED, '%' .. scope) end
+end
+
+-- Under another policy nobody knows any more who must stay parked: all are tried again, a part at a time.
+function line.unpark_some(stamp)
+  local parked = redis.call('ZRANGEBYLEX', lines_key, '[k|', '(k}', 'LIMIT', 0, 64)
+  for _, entry in ipairs(parked) do
     redis.call('ZREM', lines_key, entry)
     local _, id = end_of(entry)
-    local w = read_waiter(id, redis.call('HGET', waiters_key, id))
-    if w then make_ready(w) end
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
+    if w then line.make_ready(w) end
   end
+  if #parked < 64 then line.stamp, line.changed = stamp, true end
+  return #parked == 64
 end
 
 -- One that could have been tried is gone: nobody else would wake those behind it.
-local function unpark_all(w)
+function line.unpark_all(w, now)
   for _, s in ipairs(w.scopes) do
-    if s.private then unpark(s.name) end
+    if s.private then line.unpark(s.name, now) end
   end
 end
 
-local function quit(w)
+function line.quit(w, now)
   local entry = 'w|' .. w.line .. ending(w)
   local was_first = first_of('w|' .. w.line .. '|') == entry
   redis.call('ZREM', lines_key, entry)
   if was_first then
-    unindex(w)
+    line.unindex(w)
     local first = first_of('w|' .. w.line .. '|')
-    if first then make_ready(like(w, first)) end
-    unpark_all(w)
+    if first then line.make_ready(line.like(w, first)) end
+    line.unpark_all(w, now)
   end
 end
 
 -- The first waiter of the first line of a lane leaves because it starts: the next of its line comes up, and lane and class get
 -- their new tags, in two commands.
-local function pass_on(w, f, flow_tag, class_tag)
-  local c, ends, prefix = f.class, ending(w), lane_prefix(w)
+function line.pass_on(w, f, flow_tag, class_tag)
+  local c, ends, prefix = f.class, ending(w), line.lane_prefix(w)
   local next_in_line = redis.call('ZRANGEBYLEX', lines_key, '[w|' .. w.line .. '|', '(w|' .. w.line .. '}', 'LIMIT', 1, 1)[1]
   local next_in_lane = redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}', 'LIMIT', 1, 1)[1]
-  local gone = { 'w|' .. w.line .. ends, string.sub(prefix, 1, -2) .. ends, class_entry(c) }
+  local gone = { 'w|' .. w.line .. ends, string.sub(prefix, 1, -2) .. ends, line.class_entry(c) }
   local added, arrival = {}, next_in_lane and end_of(next_in_lane)
   if next_in_line then
     local next_arrival, id = end_of(next_in_line)
     added[1], added[2] = 0, prefix .. next_arrival .. '|' .. id
     if not arrival or next_arrival < arrival then arrival = next_arrival end
   end
-  for workspace, first in pairs(f.lanes) do gone[#gone + 1] = lane_entry(f, workspace, first) end
+  for workspace, first in pairs(f.lanes) do gone[#gone + 1] = line.lane_entry(f, workspace, first) end
   if not arrival then c.ready = c.ready - 1 end
   f.lanes[w.workspace], f.tag, f.changed, c.tag, c.changed = arrival, flow_tag, true, class_tag, true
   for workspace, first in pairs(f.lanes) do
     added[#added + 1] = 0
-    added[#added + 1] = lane_entry(f, workspace, first)
+    added[#added + 1] = line.lane_entry(f, workspace, first)
   end
   if c.ready > 0 then
     added[#added + 1] = 0
-    added[#added + 1] = class_entry(c)
+    added[#added + 1] = line.class_entry(c)
   end
   redis.call('ZREM', lines_key, unpack(gone))
   if #added > 0 then redis.call('ZADD', lines_key, unpack(added)) end
 end
 
-local function count_in(w)
-  local c = class_of(w.class)
-  local f = flow_of(c, w.flow)
-  if c.waiting == 0 then set_class_tag(c, math.max(line.clock, c.tag)) end
+function line.count_in(w)
+  local c = line.class(w.class)
+  local f = line.flow(c, w.flow)
+  if c.waiting == 0 then line.set_class_tag(c, math.max(line.clock, c.tag)) end
   if f.waiting == 0 then
-    set_flow_tag(f, math.max(c.clock, f.tag))
+    line.set_flow_tag(f, math.max(c.clock, f.tag))
     f.weight = w.permit[WEIGHT]
     c.weights = c.weights + f.weight
   end
@@ -273,17 +292,17 @@ local function count_in(w)
   end
   f.waiting, f.changed = f.waiting + 1, true
   c.waiting, c.changed = c.waiting + 1, true
-  line.waiting, line_changed = line.waiting + 1, true
+  line.waiting, line.changed = line.waiting + 1, true
   if w.permit[AGENT] ~= '-' then redis.call('HINCRBY', waiters_key, '%' .. w.permit[AGENT], 1) end
 end
 
-local function count_out(w)
-  local c = class_of(w.class)
-  local f = flow_of(c, w.flow)
+function line.count_out(w)
+  local c = line.class(w.class)
+  local f = line.flow(c, w.flow)
   f.waiting, f.changed = f.waiting - 1, true
   if f.waiting == 0 then c.weights = c.weights - f.weight end
   c.waiting, c.changed = c.waiting - 1, true
-  line.waiting, line_changed = line.waiting - 1, true
+  line.waiting, line.changed = line.waiting - 1, true
   local agent = w.permit[AGENT]
   if agent ~= '-' and redis.call('HINCRBY', waiters_key, '%' .. agent, -1) <= 0 then
     redis.call('HDEL', waiters_key, '%' .. agent)
@@ -297,45 +316,45 @@ local function count_out(w)
   end
 end
 
-local function forget_place(w)
-  line.places, line_changed = line.places - 1, true
+function line.forget_place(w)
+  line.places, line.changed = line.places - 1, true
   redis.call('HDEL', waiters_key, w.id)
   redis.call('ZREM', times_key, w.id)
 end
 
 -- Stands in line from now on: a new call, or one that was counted in already.
-local function stand(w, now)
+function line.stand(w, now)
   w.permit[STATE] = WAITING
-  write_waiter(w)
+  line.write(w)
   redis.call('ZADD', times_key, w.deadline, w.id)
   redis.call('ZADD', times_key, 'NX', now + w.permit[LEASE], '&' .. w.permit[HOST])
-  join(w)
+  line.join(w)
 end
 
-local function enter(w, now)
-  count_in(w)
-  stand(w, now)
+function line.enter(w, now)
+  line.count_in(w)
+  line.stand(w, now)
 end
 
 -- It waits no longer and nothing stays behind but what the caller writes in its stead.
-local function leave_line(w)
+function line.leave(w, now)
   if w.permit[STATE] == WAITING then
-    quit(w)
+    line.quit(w, now)
   else
     redis.call('ZREM', lines_key, 'i|' .. w.permit[HOST] .. '|s|' .. w.id)
   end
-  count_out(w)
+  line.count_out(w)
 end
 
-local function forget_waiter(w)
-  if w.permit[STATE] == PLACE then return forget_place(w) end
-  leave_line(w)
+function line.forget(w, now)
+  if w.permit[STATE] == PLACE then return line.forget_place(w) end
+  line.leave(w, now)
   redis.call('HDEL', waiters_key, w.id)
   redis.call('ZREM', times_key, w.id)
 end
 
 -- A host gives a sign of life: what was set aside while it was silent may be tried again, a bounded part at a time.
-local function alive(host, now)
+function line.alive(host, now)
   redis.call('ZADD', hosts_key, now, host)
   if line.waiting == 0 then return false end
   local prefix = 's|' .. host .. '|'
@@ -343,15 +362,15 @@ local function alive(host, now)
   for _, entry in ipairs(aside) do
     redis.call('ZREM', lines_key, entry)
     local _, id = end_of(entry)
-    local w = read_waiter(id, redis.call('HGET', waiters_key, id))
-    if w then make_ready(w) end
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
+    if w then line.make_ready(w) end
   end
   return #aside == 64
 end
 
--- The share of a minute of its limits that a call takes, in billionths: what order goes by. Costs stand in `list`; nil where
--- nothing is told of them.
-local function cost_of(list, at, now)
+-- The share of a minute of its limits that a call takes, in billionths: what order goes by. Costs stand in `list` from `at` on;
+-- with the estimates they replace, no more counts than is booked (lib/scope.lua, correct).
+function line.cost(list, at, now, estimates, estimates_at)
   local share = nil
   while list[at] do
     local name, n = list[at], list[at + 1]
@@ -359,7 +378,11 @@ local function cost_of(list, at, now)
       local s = scope_of(name, now)
       for i = 1, s and math.min(n, s.n) or 0 do
         local _, active, rate, _, _, _, _, _, _, minute = limit_at(s, i)
-        if active == 1 and rate > 0 then share = math.max(share or 1, floor(list[at + 1 + i] / minute * 1e9)) end
+        if active == 1 and rate > 0 then
+          local units = list[at + 1 + i]
+          if estimates then units = math.min(units, math.max(4 * (tonumber(estimates[estimates_at + at + i]) or 0), minute)) end
+          share = math.max(share or 1, floor(units / minute * 1e9))
+        end
       end
     end
     at = at + 2 + n
@@ -367,46 +390,73 @@ local function cost_of(list, at, now)
   return share or 1
 end
 
-local function step(cost, weight) return math.max(1, floor(cost * 1000 / weight)) end
+function line.step(cost, weight) return math.max(1, floor(cost * 1000 / weight)) end
 
 -- A permit ended other than estimated: its flow's place in the order moves by the difference, if it is still in line.
-local function move_tags(permit, before, after, now)
+function line.move_tags(permit, before, after, now)
   local class
   local at = SCOPES
   while permit[at] do
     if string.byte(permit[at], 1) == 99 then class = string.sub(permit[at], 3) end
     at = at + 2 + permit[at + 1]
   end
-  local c = class and class_of(class)
+  local c = class and line.class(class)
   if not c or c.waiting == 0 then return end
-  local weight, f = permit[WEIGHT], flow_of(c, permit[FLOW])
+  local weight, f = permit[WEIGHT], line.flow(c, permit[FLOW])
   if f.waiting > 0 then
-    set_flow_tag(f, math.max(c.clock, f.tag + (after and step(after, weight) or 0) - step(before, weight)))
+    line.set_flow_tag(f, math.max(c.clock, f.tag + (after and line.step(after, weight) or 0) - line.step(before, weight)))
   end
-  set_class_tag(c, math.max(line.clock, c.tag + (after and step(after, 1) or 0) - step(before, 1)))
+  line.set_class_tag(c, math.max(line.clock, c.tag + (after and line.step(after, 1) or 0) - line.step(before, 1)))
 end
 
 -- Expected us until a waiter starts, its place in its flow, and whether it is the first there.
-local function outlook(w, exact, full)
-  local c = class_of(w.class)
-  local f = flow_of(c, w.flow)
+function line.outlook(w, exact, full)
+  local c = line.class(w.class)
+  local f = line.flow(c, w.flow)
   local position = math.min(math.max(1, w.place - f.granted), math.max(1, f.waiting))
   if position == 1 and not full and exact > 0 then return exact, position end
   local expected = ceil(position * c.gap * c.weights / f.weight)
   return math.max(expected, exact, 1000), position
 end
 
-local function save_line()
-  if not line_changed then
-    for _, c in pairs(classes) do line_changed = line_changed or c.changed end
-    for _, f in pairs(flows) do line_changed = line_changed or f.changed end
-    if not line_changed then return end
+-- Tags grow without end and must stay exact: past 2^50 all of a clock go back by as much as it does.
+local REBASE = 1125899906842624
+
+function line.known_in(prefix)
+  return redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}')
+end
+
+function line.rebase()
+  for _, c in pairs(classes) do
+    if c.clock > REBASE then
+      for _, entry in ipairs(line.known_in('t|' .. c.name .. '|')) do
+        local f = line.flow(c, string.sub(entry, 4 + #c.name))
+        line.set_flow_tag(f, math.max(0, f.tag - c.clock))
+      end
+      c.clock, c.changed = 0, true
+    end
+  end
+  if line.clock > REBASE then
+    for _, entry in ipairs(line.known_in('t|')) do
+      local name = string.match(entry, '^t|([^|]*)$')
+      if name then line.set_class_tag(line.class(name), math.max(0, line.class(name).tag - line.clock)) end
+    end
+    line.clock, line.changed = 0, true
+  end
+end
+
+function line.save()
+  if line.waiting > 0 then line.rebase() end
+  if not line.changed then
+    for _, c in pairs(classes) do line.changed = line.changed or c.changed end
+    for _, f in pairs(flows) do line.changed = line.changed or f.changed end
+    if not line.changed then return end
   end
   local fields = {}
   if line.waiting == 0 then
     -- Nobody waits: no order to remember.
     line.clock, line.firm = 0, {}
-    local known = redis.call('ZRANGEBYLEX', lines_key, '[t|', '(t}')
+    local known = line.known_in('t|')
     for _, entry in ipairs(known) do redis.call('HDEL', waiters_key, string.sub(entry, 2)) end
     if #known > 0 then redis.call('ZREMRANGEBYLEX', lines_key, '[t|', '(t}') end
   else
@@ -432,7 +482,7 @@ local function save_line()
       end
     end
   end
-  local head = { line.seq, line.waiting, line.clock, line.places }
+  local head = { line.seq, line.waiting, line.clock, line.places, line.stamp }
   for _, firm in ipairs(line.firm) do
     head[#head + 1] = firm.id
     head[#head + 1] = firm.class

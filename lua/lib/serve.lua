@@ -23,7 +23,7 @@ local function patience(w)
   return math.max(LEAST_PATIENCE, 2 * longest)
 end
 
--- The private scope that keeps a waiter out, and for how long if that is known.
+-- The private scope that keeps a waiter out, for how long if that is known, and whether for a slot.
 local function kept_out(w, now)
   for _, at in ipairs(w.scopes) do
     if at.private then
@@ -31,7 +31,7 @@ local function kept_out(w, now)
       local counts = at.counts and redis.call('ZSCORE', times_key, agent_entry(at.name, w.permit[AGENT]))
       if s and not counts then
         local short = shortage(s, w.permit, at.at)
-        if short then return s, not short.full and short.wait or nil end
+        if short then return s, not short.full and short.wait or nil, short.full end
         local parked = first_of('k|' .. at.name .. '|')
         if parked and end_of(parked) < digits(w.arrival) then return s, nil end
       end
@@ -73,25 +73,25 @@ end
 
 -- A waiter starts. `own`: its host is the one that asks right now, and needs no claim. `first`: of a lane that can be tried.
 local function start(w, now, own, first)
-  local permit, c = w.permit, class_of(w.class)
-  local f, cost = flow_of(c, w.flow), cost_of(w.permit, SCOPES, now)
+  local permit, c = w.permit, line.class(w.class)
+  local f, cost = line.flow(c, w.flow), line.cost(w.permit, SCOPES, now)
   take_all(permit, now)
   permit[STATE], permit[GRANTED] = own and 'running' or 'granted', now
   redis.call('ZADD', times_key, now + (own and permit[LEASE] or CLAIM), w.id)
   write_permit(w.id, permit)
   line.clock, c.clock = math.max(line.clock, c.tag), math.max(c.clock, f.tag)
-  local flow_tag, class_tag = f.tag + step(cost, permit[WEIGHT]), c.tag + step(cost, 1)
+  local flow_tag, class_tag = f.tag + line.step(cost, permit[WEIGHT]), c.tag + line.step(cost, 1)
   if first then
-    pass_on(w, f, flow_tag, class_tag)
+    line.pass_on(w, f, flow_tag, class_tag)
   else
-    quit(w)
-    set_class_tag(c, class_tag)
-    set_flow_tag(f, flow_tag)
+    line.quit(w, now)
+    line.set_class_tag(c, class_tag)
+    line.set_flow_tag(f, flow_tag)
   end
   f.granted, f.changed = f.granted + 1, true
   if c.last > 0 then c.gap = c.gap == 0 and now - c.last or floor((7 * c.gap + now - c.last) / 8) end
   c.last = now
-  count_out(w)
+  line.count_out(w)
   if own then
     redis.call('HDEL', waiters_key, w.id)
   else
@@ -101,16 +101,18 @@ local function start(w, now, own, first)
   end
 end
 
--- After a try: whoever is parked behind this one on a private scope that still has a slot comes next.
-local function unpark_behind(w, now)
+-- After a try: whoever is parked behind this one on a private scope that still has a slot comes next. `out`: where it is parked
+-- itself now.
+local function unpark_behind(w, now, out)
   for _, at in ipairs(w.scopes) do
     local s = at.private and scope_of(at.name, now)
-    if s and (s.slots < 0 or s.levels[2] < s.slots) then unpark(at.name) end
+    if s and s ~= out and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name, now) end
   end
 end
 
 local function serve(stamp, now, own)
   if line.waiting == 0 then return end
+  if line.stamp ~= stamp and line.unpark_some(stamp) then more = true end
   local silent_hosts, kept, closed, closed_project, blocked = {}, {}, {}, nil, {}
   local grants, tries, changes = 0, 0, 0
 
@@ -125,7 +127,7 @@ local function serve(stamp, now, own)
   -- 1. The firm ones, oldest first.
   local firm, firm_of, why = {}, {}, {}
   for _, one in ipairs(line.firm) do
-    local w = read_waiter(one.id, redis.call('HGET', waiters_key, one.id))
+    local w = line.read(one.id, redis.call('HGET', waiters_key, one.id))
     local waits = w and w.permit[STATE] == WAITING and w.class == one.class and w.permit[STAMP] == stamp
       and redis.call('ZSCORE', lines_key, 'w|' .. w.line .. ending(w))
       and not silent(w.permit[HOST]) and w.deadline > now
@@ -141,7 +143,7 @@ local function serve(stamp, now, own)
       end
     end
   end
-  if #firm ~= #line.firm then line_changed = true end
+  if #firm ~= #line.firm then line.changed = true end
   line.firm = firm
 
   local function next_class()
@@ -150,7 +152,7 @@ local function serve(stamp, now, own)
       local found = redis.call('ZRANGEBYLEX', lines_key, '[c|', '(c}', 'LIMIT', skip, 8)
       for _, entry in ipairs(found) do
         local name = string.sub(entry, 20)
-        if not closed['c:' .. name] then return class_of(name) end
+        if not closed['c:' .. name] then return line.class(name) end
       end
       if #found < 8 then return nil end
       skip = skip + 8
@@ -194,7 +196,7 @@ local function serve(stamp, now, own)
     elseif not firm_of[c.name] and now - c.since > patience(w) then
       if not shorts then shorts, full = short_on(w, kept, now) end
       keep_for(w, shorts and full, kept)
-      firm_of[c.name], line_changed = true, true
+      firm_of[c.name], line.changed = true, true
       local at = #line.firm + 1
       while at > 1 and line.firm[at - 1].arrival > w.arrival do at = at - 1 end
       table.insert(line.firm, at, { id = w.id, class = c.name, arrival = w.arrival })
@@ -218,24 +220,29 @@ local function serve(stamp, now, own)
     local permit = w.permit
     changes = changes + 1
     if silent(permit[HOST]) then
-      make_unready(w)
+      line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 's|' .. permit[HOST] .. ending(w))
-      return unpark_all(w)
+      return line.unpark_all(w, now)
     end
-    if w.deadline <= now then return forget_waiter(w) end
+    if w.deadline <= now then return line.forget(w, now) end
     if permit[STAMP] ~= stamp then
-      quit(w)
+      line.quit(w, now)
       permit[STATE] = AGAIN
-      write_waiter(w)
+      line.write(w)
       redis.call('ZADD', lines_key, 0, 'i|' .. permit[HOST] .. '|s|' .. w.id)
       return
     end
-    local out, wait = kept_out(w, now)
+    local out, wait, full = kept_out(w, now)
     if out then
-      make_unready(w)
+      line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 'k|' .. out.name .. ending(w))
-      if wait then redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name) end
-      return
+      if wait then
+        redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name)
+      elseif full then
+        -- Whoever frees a slot there wakes the next.
+        redis.call('ZREM', times_key, '%' .. out.name)
+      end
+      return unpark_behind(w, now, out)
     end
     if needs_closed(w) then
       changes = changes - 1
@@ -243,7 +250,7 @@ local function serve(stamp, now, own)
       first_blocked(w, c, nil, nil)
       return unpark_behind(w, now)
     end
-    local shorts, full, exact
+    local shorts, exact
     if why[w.id] then
       shorts, full, exact = unpack(why[w.id])
     else
@@ -277,14 +284,14 @@ local function serve(stamp, now, own)
     else
       tries = tries + 1
       local _, id = end_of(entry)
-      local w = read_waiter(id, redis.call('HGET', waiters_key, id))
+      local w = line.read(id, redis.call('HGET', waiters_key, id))
       if w then
         try(w, c)
       else
         redis.call('ZREM', lines_key, entry)
         redis.call('HINCRBY', levels_key, '#orphans', 1)
         local flow, workspace = string.match(lane, '^(.*)|([^|]*)$')
-        refresh_lane({ class = c.name, flow = flow, workspace = workspace })
+        line.refresh_lane({ class = c.name, flow = flow, workspace = workspace })
       end
     end
   end
