@@ -38,7 +38,7 @@ final class ProjectClient implements Project {
         this.held = new Held(id, tempo, endings);
         this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
         this.asking = new Asking(client, id, policies, installer, outcomes);
-        this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes);
+        this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, System::nanoTime);
         this.messages = client.store.listen(id, client.host, heart::granted);
         client.meters.gauges(id, held::size, waiters::standing);
     }
