@@ -237,11 +237,15 @@ final class Outcomes {
         }
         Refusal refusal = waiter.refusal();
         if (waiter.call.id != null && refusal != null && refusal.kind() == Refusal.Kind.DEADLINE) {
-            Duration retryAfter = refusal.retryAfter();
-            boolean longer = retryAfter != null && retryAfter.compareTo(SHORTEST_RETRY) > 0;
-            endings.refuse(waiter.name, (longer ? retryAfter : SHORTEST_RETRY).multipliedBy(2));
+            endings.refuse(waiter.name, keepFor(refusal.retryAfter()));
         } else {
             endings.undo(waiter.name);
         }
+    }
+
+    private static Duration keepFor(@Nullable Duration retryAfter) {
+        return retryAfter == null || retryAfter.compareTo(SHORTEST_RETRY) < 0
+                ? SHORTEST_RETRY.multipliedBy(2)
+                : retryAfter.multipliedBy(2);
     }
 }
