@@ -391,6 +391,11 @@ final class Scripted implements AutoCloseable {
         return scopes;
     }
 
+    /** What the scripts take for the time: they do not follow Redis's clock when it goes a little back. */
+    long timeAt(long now) {
+        return (Long) run(Script.INSPECT, List.of(time(now), "levels")).get(2);
+    }
+
     Level level(long now, String scope, String limit) {
         Scope held = Objects.requireNonNull(inspect(now).get(scope), scope);
         return Objects.requireNonNull(held.limits().get(limit), limit);
@@ -407,8 +412,8 @@ final class Scripted implements AutoCloseable {
     List<Record> permits() {
         List<Record> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
-            permits.add(new Record(
-                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+            permits.add(
+                    new Record((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
         }
         return permits;
     }
