@@ -10,12 +10,22 @@
 --       6 host     the process that renews the lease
 --       7 lease    us, 1,000,000 to 900,000,000
 --       8 memo     kept and given back, at most 256 bytes
---       9 ...      for each of its 1 to 8 scopes, p first: name, number n of its limits, n costs (integers >= 0) by
---                  position
+--       9 flow     team|priority: whom the line is fair between
+--      10 weight   of the flow, 1 to 1,000,000
+--      11 agent    or -
+--      12 wait     us the call may wait; 0 = a try, it never stands in line
+--      13 ...      for each of its 1 to 16 scopes, p first, then its class: name, number n of its limits, n costs
+--                  (integers >= 0) by position
 --
--- Reply granted, nonce, lease, now, memo, again   the permit runs; again = 1 if it ran already
---       wait, wait, exact, scope, limit           us until it may fit; exact = the part that is no estimate: all of it
---                                                 unless slots are short too, 0 if only they are
+-- Reply granted, nonce, lease, now, memo, again   the permit runs; again = 1 if it ran already. In shadow mode four more: what
+--                                                 it would have waited for: wait (-1 = for ever), exact, scope, limit
+--       waiting, wait, exact, scope, limit, position, next
+--                                                 it stands in line: expected us, its own exact wait, the place in its flow,
+--                                                 us until anybody can start (-1 = not known)
+--       wait, wait, exact, scope, limit, position us until it may fit; it stands nowhere: a try, or exact > ARGV 12.
+--                                                 exact = the part that is no estimate; 0 if only slots or the line
+--                                                 are in its way
+--       full, waiting, most, what                 no room: in the line, for the agent (half of it), or of a template
 --       never, scope, limit, cost, ceiling        larger than the limit will ever allow
 --       closed, scope, limit                      the limit is 0
 --       conflict                                  the id is in use by another caller or with another body
@@ -23,22 +33,25 @@
 --       stale, stamp                              the policy moved on: resolve again against this one
 --       lost, what                                part of the project's state is missing: install the policy again
 --
--- Writes on granted only: levels, permits (until 10 min after its end), times. A refusal changes no level.
-local levels_key, permits_key, times_key = KEYS[2], KEYS[3], KEYS[6]
+-- Writes levels, permits, times on granted, waiters and lines on waiting. A refusal changes no level.
+local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local given_now, stamp, id, nonce, digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local host, lease, memo = ARGV[6], tonumber(ARGV[7]), ARGV[8]
-local COSTS_FROM = 9
+local flow, weight, agent, may_wait = ARGV[9], tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12])
+local COSTS_FROM, FIRST_SCOPE = 13, 12
 --#include lib/bucket
 --#include lib/record
 
 if not lease or not (lease >= 1000000 and lease <= 900000000) then return redis.error_reply('BADARG lease') end
+if not weight or not (weight >= 1 and weight <= 1000000) or weight % 1 ~= 0 then return redis.error_reply('BADARG weight') end
+if not may_wait or not (may_wait >= 0 and may_wait < EXACT) then return redis.error_reply('BADARG wait') end
 
 -- 1. What the call asks for, in the form its record will have; what the project holds.
-local permit = { 'running', digest, nonce, memo, host, stamp, 0, lease, nil, nil, nil, nil, nil, nil, nil }
+local permit = { 'running', digest, nonce, memo, host, stamp, 0, lease, flow, weight, agent, nil, nil, nil, nil, nil, nil, nil }
 local fields = { '!', '!due', nil, nil, nil, nil }
-local count, wrong = read_costs(permit, COSTS_FROM - 1, fields, COSTS_FROM)
+local count, wrong = read_costs(permit, FIRST_SCOPE - 1, fields, COSTS_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
-if permit[COSTS_FROM] ~= 'p' then return redis.error_reply('BADARG scopes') end
+if permit[FIRST_SCOPE] ~= 'p' then return redis.error_reply('BADARG scopes') end
 local held = redis.call('HMGET', levels_key, unpack(fields))
 local known = redis.call('HGET', permits_key, id)
 local due = tonumber(held[2])
@@ -51,11 +64,11 @@ if held[1] ~= stamp then return { 'stale', held[1] } end
 -- is no number fits nowhere, because no comparison with it is true. Whatever does not fit takes the longer path, which
 -- starts from what is stored.
 local now, fits, changed = nil, not known, { nil, nil, nil, nil, nil, nil }
-local at = COSTS_FROM
+local at = FIRST_SCOPE
 for i = 1, count do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if not fits or not layout or not record or #layout < HEADER_BYTES + LIMIT_BYTES * n
-    or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
+    or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n or string.byte(permit[at], 1) == COUNT_SCOPE then
     fits = false
     break
   end
@@ -94,73 +107,202 @@ end
 -- 3. The longer path.
 --#include lib/scope
 --#include lib/permit
+--#include lib/line
 --#include lib/expire
-local scopes, places, book = {}, {}, {}
-at, now = COSTS_FROM, nil
+--#include lib/serve
+local scopes, places = {}, {}
+at, now = FIRST_SCOPE, nil
 for i = 1, count do
   local name, n = permit[at], permit[at + 1]
   local s = read_scope(name, held[1 + 2 * i], held[2 + 2 * i])
-  if not s then return { 'lost', name } end
+  if s then
+    now = now or time_now(given_now, s.levels[1])
+    advance(s, now)
+  elseif i > 1 and held[1 + 2 * i] and not held[2 + 2 * i] and layout_field(name) ~= '=' .. name then
+    s = fresh_scope(name, held[1 + 2 * i], now)
+  else
+    return { 'lost', name }
+  end
   if s.n ~= n then return redis.error_reply('BADARG limits') end
-  now = now or time_now(given_now, s.levels[1])
-  advance(s, now)
   scopes[i], places[i], book[name] = s, at + 1, s
   at = at + 2 + n
 end
+local settings = redis.call('HMGET', levels_key, '!mode', '!most')
+local shadow, most = settings[1] == 'shadow', tonumber(settings[2]) or 0
+if not line.load() then return { 'lost', 'waiters' } end
+if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 
--- Everything it needs is there: nil. Else the reply that says what is not.
+-- Why it can never start: a reply, or nil.
 local function refusal()
+  for i = 1, count do
+    local how, limit, cost, ceiling = impossible(scopes[i], permit, places[i])
+    if how then return { how, scopes[i].name, limit, cost, ceiling } end
+  end
+  return nil
+end
+
+-- What keeps it from starting, the line ignored: exact wait, scope, limit, whether slots are among it. Nothing: nil.
+local function obstacle()
   local exact, scope, limit, full_scope = 0, nil, nil, nil
   for i = 1, count do
     local s = scopes[i]
-    local short, name, detail, ceiling = shortage(s, now, permit, places[i])
-    if short == 'closed' then return { 'closed', s.name, name } end
-    if short == 'never' then return { 'never', s.name, name, detail, ceiling } end
+    local counts = string.byte(s.name, 1) == COUNT_SCOPE and redis.call('ZSCORE', times_key, agent_entry(s.name, agent))
+    local short = not counts and shortage(s, permit, places[i])
     if short then
-      if short > exact then exact, scope, limit = short, s.name, name end
-      if detail then full_scope = full_scope or s.name end
+      if short.wait > exact then exact, scope, limit = short.wait, s.name, short_name(s, short) end
+      if short.full then full_scope = full_scope or s end
     end
   end
-  if full_scope then
-    -- Slots have no exact time: the next instant at which anything is due here, a millisecond at least.
-    local wait = math.max(exact, math.min(due - now, lease), 1000)
-    return { 'wait', wait, exact, scope or full_scope, limit or 'concurrency' }
-  end
-  return scope and { 'wait', exact, exact, scope, limit }
+  if not scope and not full_scope then return nil end
+  return exact, scope or full_scope.name, limit or slots_name(full_scope), full_scope ~= nil
 end
 
--- Takes everything; the caller saves the levels.
 local function grant()
-  permit[7] = now
+  permit[GRANTED] = now
   redis.call('ZADD', times_key, now + lease, id)
   write_permit(id, permit)
-  for i = 1, count do take(scopes[i], permit, places[i]) end
+  take_all(permit, now, shadow)
   return { 'granted', nonce, lease, now, memo, 0 }
 end
 
--- Expire first, then read the record again: a permit whose lease ended a moment ago must not look alive. Mostly nothing
--- is due.
-local freed, earlier_permit, next_due = false, read_permit(known), due
-if due <= now then
-  if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
-  freed = expire(book, now)
-  earlier_permit = read_permit(redis.call('HGET', permits_key, id))
-  next_due = first_due()
-end
-local reply
-if not earlier_permit then
-  reply = refusal()
-  if not reply then
-    reply = grant()
-    next_due = math.min(next_due, now + lease)
+-- In shadow mode everybody starts at once; the reply tells what they would have met.
+local function shadow_grant()
+  local no, exact, scope, limit, full = refusal(), obstacle()
+  local reply = grant()
+  if no then
+    reply[7], reply[8], reply[9], reply[10] = -1, 0, no[2], no[3]
+  elseif exact then
+    reply[7], reply[8], reply[9], reply[10] = math.max(exact, full and 1000 or 1), exact, scope, limit
+  else
+    return reply
   end
-elseif earlier_permit[DIGEST] ~= digest then
-  reply = { 'conflict' }
-elseif earlier_permit[STATE] == 'running' then
-  reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
-else
-  reply = { 'ended', earlier_permit[STATE] }
+  redis.call('HINCRBY', levels_key, '#shadowed', 1)
+  return reply
 end
-save(book, reply, next_due, due)
-if freed then announce('free') end
+
+-- Whether a scope that would be made for this call is one too many.
+local function too_many()
+  for i = 1, count do
+    local template = string.sub(scopes[i].name, 1, 2)
+    local bound = scopes[i].fresh and redis.call('HMGET', levels_key, '+' .. template, '^' .. template, '!scan')
+    if bound and bound[2] and (tonumber(bound[1]) or 0) >= tonumber(bound[2]) then
+      local page = redis.call('HSCAN', levels_key, bound[3] or 0, 'MATCH', template .. '?*', 'COUNT', 1000)
+      redis.call('HSET', levels_key, '!scan', page[1])
+      local swept = false
+      for k = 1, #page[2], 2 do
+        if not swept and not book[page[2][k]] then swept = sweep(page[2][k], now) end
+      end
+      if not swept then return { 'full', tonumber(bound[1]), tonumber(bound[2]), template } end
+    end
+  end
+  return nil
+end
+
+-- Expire first, then read the record again: a permit whose lease ended a moment ago must not look alive.
+expire(now)
+local earlier_permit = read_permit(redis.call('HGET', permits_key, id))
+local waits = not earlier_permit and line.read(id, redis.call('HGET', waiters_key, id)) or nil
+local reply, served = nil, false
+
+-- The longest way: into the line, and then whoever's turn it is starts.
+local function stand_in_line()
+  local before = waits
+  local arrival, place = before and before.arrival, before and before.place
+  if before and before.permit[STATE] == PLACE then
+    line.places, before, place = line.places - 1, nil, nil
+  end
+  if not arrival then
+    line.seq = line.seq + 1
+    arrival = line.seq
+  end
+  line.changed = true
+  permit[GRANTED] = before and before.permit[GRANTED] or now
+  local w = line.waiter(id, arrival, now + may_wait + GRACE, place, permit)
+  if before and (before.class ~= w.class or before.flow ~= w.flow) then w.place = nil end
+  line.alive(host, now)
+  if before then
+    -- Counted twice for a moment: the line must not look empty between.
+    line.count_in(w)
+    line.leave(before)
+    line.stand(w, now)
+  else
+    line.enter(w, now)
+  end
+  if may_wait == 0 and not before then trying = id end
+  serve(stamp, now, id)
+  served = true
+  local granted = read_permit(redis.call('HGET', permits_key, id))
+  if granted then
+    return { 'granted', granted[NONCE], granted[LEASE], now, granted[MEMO], 0 }
+  end
+  local exact, scope, limit, full = obstacle()
+  if not exact then
+    exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
+  end
+  local wait, position = line.outlook(w, exact, full)
+  if may_wait == 0 and not before then
+    line.forget(w)
+    return { 'wait', wait, exact, scope, limit, position }
+  end
+  return { 'waiting', wait, exact, scope, limit, position, -1 }
+end
+
+local function new_call()
+  local no = refusal()
+  if no then return no end
+  local full = too_many()
+  if full then return full end
+  local exact, scope, limit, short_of_slots = obstacle()
+  if line.waiting == 0 and not exact then
+    if waits then line.forget(waits) end
+    return grant()
+  end
+  local nobody = line.waiting == 0
+  if (exact and exact > may_wait and may_wait > 0) or (nobody and may_wait == 0) then
+    if waits then line.forget(waits) end
+    local wait = exact
+    -- Slots have no exact time: the next instant at which anything is due here, a millisecond at least.
+    if short_of_slots then wait = math.max(exact, math.min(first_due() - now, lease), 1000) end
+    return { 'wait', wait, exact, scope, limit, 0 }
+  end
+  if not waits and may_wait > 0 then
+    if line.waiting >= most then return { 'full', line.waiting, most, 'line' } end
+    local mine = agent ~= '-' and tonumber(redis.call('HGET', waiters_key, '%' .. agent) or 0) or 0
+    local half = math.max(1, floor(most / 2))
+    if mine >= half then return { 'full', mine, half, 'agent' } end
+  end
+  return stand_in_line()
+end
+
+if earlier_permit then
+  if earlier_permit[DIGEST] ~= digest then
+    reply = { 'conflict' }
+  elseif earlier_permit[STATE] == 'granted' then
+    claim(id, earlier_permit, now)
+    reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
+  elseif earlier_permit[STATE] == 'running' then
+    reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
+  else
+    reply = { 'ended', earlier_permit[STATE] }
+  end
+elseif waits and waits.permit[DIGEST] ~= digest and waits.permit[STATE] ~= PLACE then
+  reply = { 'conflict' }
+else
+  if waits and waits.permit[DIGEST] ~= digest then
+    line.forget(waits)
+    waits = nil
+  end
+  if shadow then
+    if waits then line.forget(waits) end
+    reply = shadow_grant()
+  else
+    reply = new_call()
+  end
+end
+if not served then serve(stamp, now, nil) end
+local next_due = first_due()
+if reply[1] == 'waiting' then reply[7] = until_next(next_due, now) end
+line.save()
+save(reply, line.waiting > 0 and 0 or next_due, due)
+announce()
 return reply

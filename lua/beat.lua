@@ -1,28 +1,40 @@
 #!lua flags=allow-oom
--- beat: one host's sign of life. Renews its leases in one call and expires what is due.
+-- beat: one host's sign of life. Renews its leases, claims what was granted to it from the line, tells it how its waiters
+-- stand, expires what is due and lets start whoever's turn it is.
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now      us since 1970; empty in production
 --       2 host     who beats
---       3 permits  how many follow, 0 to 500
---       then for each permit: its id and its nonce
+--       3 permits, 4 claims, 5 looks   how many follow: 0 to 500, 0 to 64, 0 to 64
+--       then for each permit to renew its id and its nonce, for each grant to claim its id, for each waiter to look after its id
 --
--- Reply beat, stamp, now, hosts, more, renewed, ...   stamp = version:epoch of the policy in force; hosts = hosts that
---                                          beat in the last 60 s; more = 1: work is left, beat again at once; renewed =
---                                          1 or 0 for each permit in order. 0 = lost: its slot belongs to others now
---       lost, what                         part of the project's state is missing: install the policy again
+-- Reply beat, stamp, now, hosts, more, next, [renewed], [claim], [kind, id, ...], [look]
+--           stamp = version:epoch of the policy in force; hosts = hosts that beat in the last 60 s; more = 1: work is left, beat
+--           again at once; next = us until anybody can start or anything is due, -1 = not known
+--           renewed  1, or 0 = lost: its slot belongs to others now
+--           claim    {granted, nonce, lease, now, memo} it runs; {waiting} not granted, or no longer: its place is kept; {gone}
+--           kind     news, 64 at most: g = granted, claim it; s = the policy moved on, submit it again
+--           look     {waiting, wait, exact, scope, limit, position}; {granted} claim it; {again} submit it again; {gone}
+--       lost, what   part of the project's state is missing: install the policy again
 --
--- Writes times (leases), hosts, and what expiring writes. A lease that is gone is not brought back.
-local levels_key, permits_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[6], KEYS[7]
-local given_now, host, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local HOST_SILENT = 60000000
+-- Writes times (leases), hosts, and what claiming, expiring and serving write. A lease that is gone is not brought back.
+local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local given_now, host = ARGV[1], ARGV[2]
+local permits, claims, looks = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/bucket
 --#include lib/record
 --#include lib/scope
 --#include lib/permit
+--#include lib/line
 --#include lib/expire
+--#include lib/serve
 
-if not count or not (count >= 0 and count <= 500) or #ARGV ~= 3 + 2 * count then return redis.error_reply('BADARG permits') end
+local function counted(number, most) return number and number >= 0 and number <= most and number % 1 == 0 end
+if not counted(permits, 500) then return redis.error_reply('BADARG permits') end
+if not counted(claims, 64) then return redis.error_reply('BADARG claims') end
+if not counted(looks, 64) then return redis.error_reply('BADARG looks') end
+if #ARGV ~= 5 + 2 * permits + claims + looks then return redis.error_reply('BADARG permits') end
 
 local held = redis.call('HMGET', levels_key, '!', '!due', '=p', 'p')
 local project = read_scope('p', held[3], held[4])
@@ -31,26 +43,87 @@ if not held[1] or not due or not project then return { 'lost', 'levels' } end
 if not redis.call('HGET', permits_key, '!') then return { 'lost', 'permits' } end
 if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 if not redis.call('ZSCORE', hosts_key, '!') then return { 'lost', 'hosts' } end
+if not line.load() then return { 'lost', 'waiters' } end
 local now = time_now(given_now, project.levels[1])
 advance(project, now)
+book.p = project
 
-redis.call('ZADD', hosts_key, now, host)
-redis.call('ZREMRANGEBYSCORE', hosts_key, '-inf', now - HOST_SILENT)
-local book = { p = project }
-local freed = expire(book, now)
-local reply = { 'beat', held[1], now, redis.call('ZCARD', hosts_key) - 1, 0 }
-for k = 1, count do
-  local id, nonce = ARGV[2 + 2 * k], ARGV[3 + 2 * k]
+more = line.alive(host, now)
+redis.call('ZREMRANGEBYSCORE', hosts_key, '-inf', now - HOST_GONE)
+expire(now)
+
+local renewed, claimed, looked = {}, {}, {}
+local at = 5
+for k = 1, permits do
+  local id, nonce = ARGV[at + 1], ARGV[at + 2]
   local permit = read_permit(redis.call('HGET', permits_key, id))
+  renewed[k] = 0
   if permit and permit[STATE] == 'running' and permit[NONCE] == nonce then
     redis.call('ZADD', times_key, now + permit[LEASE], id)
-    reply[5 + k] = 1
+    touch_agents(permit, now)
+    renewed[k] = 1
+  end
+  at = at + 2
+end
+for k = 1, claims do
+  local id = ARGV[at + k]
+  local permit = read_permit(redis.call('HGET', permits_key, id))
+  if permit and permit[STATE] == 'granted' then claim(id, permit, now) end
+  if permit and permit[STATE] == 'running' then
+    claimed[k] = { 'granted', permit[NONCE], permit[LEASE], now, permit[MEMO] }
   else
-    reply[5 + k] = 0
+    local w = not permit and line.read(id, redis.call('HGET', waiters_key, id))
+    claimed[k] = { w and w.permit[STATE] ~= PLACE and 'waiting' or 'gone' }
   end
 end
+at = at + claims
+serve(held[1], now, nil)
+
+-- What keeps a waiter now: scope, limit, exact wait, slots or only the line.
+local function obstacle(w)
+  local exact, scope, limit, full = 0, nil, nil, nil
+  for _, part in ipairs(w.scopes) do
+    local s = scope_of(part.name, now)
+    local counts = part.counts and redis.call('ZSCORE', times_key, agent_entry(part.name, w.permit[AGENT]))
+    local short = s and not counts and w.permit[part.at] == s.n and shortage(s, w.permit, part.at)
+    if short then
+      if short.wait > exact then exact, scope, limit = short.wait, s.name, short_name(s, short) end
+      if short.full then full = full or s end
+    end
+  end
+  if full and not scope then return exact, full.name, slots_name(full), true end
+  return exact, scope or 'c:' .. w.class, limit or 'line', full ~= nil or not scope
+end
+
+for k = 1, looks do
+  local id = ARGV[at + k]
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
+  if not w or w.permit[STATE] == PLACE then
+    looked[k] = { 'gone' }
+  elseif w.permit[STATE] == AGAIN then
+    looked[k] = { 'again' }
+  elseif redis.call('HEXISTS', permits_key, id) == 1 then
+    looked[k] = { 'granted' }
+  else
+    local exact, scope, limit, full = obstacle(w)
+    local wait, position = line.outlook(w, exact, full)
+    looked[k] = { 'waiting', wait, exact, scope, limit, position }
+  end
+end
+
+local news = {}
+for _, entry in ipairs(redis.call('ZRANGEBYLEX', lines_key, '[i|' .. host .. '|', '(i|' .. host .. '}', 'LIMIT', 0, 64)) do
+  local kind, id = string.match(entry, '|(%a)|([^|]*)$')
+  news[#news + 1] = kind
+  news[#news + 1] = id
+end
+-- Its own it is told here.
+granted_to[host] = nil
 local next_due = first_due()
-if next_due <= now then reply[5] = 1 end
-save(book, nil, next_due, due)
-if freed then announce('free') end
-return reply
+if next_due <= now then more = true end
+line.save()
+save(nil, line.waiting > 0 and 0 or next_due, due)
+announce()
+return {
+  'beat', held[1], now, redis.call('ZCOUNT', hosts_key, now - HOST_COUNTS, '+inf') - 1, more and 1 or 0, until_next(next_due, now), renewed, claimed, news, looked,
+}

@@ -3,8 +3,8 @@
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now     us since 1970; empty in production
---       2 what    levels, policy or permits
---       3 cursor  permits: 0 to start, then the one of the last reply
+--       2 what    levels, policy, permits, waiters or line
+--       3 cursor  permits and waiters: 0 to start, then the one of the last reply
 --
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
 --                     permits = records, ended ones included; then the counters of rare events; then each scope:
@@ -13,13 +13,19 @@
 --       policy, stamp, document, [scope, [name, ...], [active, ...]], ...   the limits of each scope by position
 --       permits, cursor, [permit, ...]   about 500; cursor 0 = the last. A permit: [id, state, host, version, granted,
 --                     lease, memo, [scope, ...]]. Counting the running ones by scope must give each scope's `used`
+--       waiters, cursor, [waiter, ...]   about 500: [id, state, host, class, flow, agent, arrival, since, deadline, [scope, ...]];
+--                     state: waiting, again (to be submitted again) or place (kept for one that gave up)
+--       line, clock, waiting, [class, ...], [flow, ...]   a class: [name, waiting, tag, clock, firm waiter or '']; a flow:
+--                     [class, name, waiting, tag]; lib/line.lua tells what they mean
 --       lost, what
-local policy_key, levels_key, permits_key, waiters_key, times_key, hosts_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6], KEYS[7]
+local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local lines_key, times_key, hosts_key = KEYS[5], KEYS[6], KEYS[7]
 local given_now, what, cursor = ARGV[1], ARGV[2], ARGV[3]
 --#include lib/bucket
 --#include lib/record
 --#include lib/scope
 --#include lib/permit
+--#include lib/line
 
 if what == 'permits' then
   local page = redis.call('HSCAN', permits_key, cursor, 'COUNT', 500)
@@ -38,6 +44,40 @@ if what == 'permits' then
   end
   return { 'permits', page[1], list }
 end
+if what == 'waiters' then
+  local page = redis.call('HSCAN', waiters_key, cursor, 'COUNT', 500)
+  local list = {}
+  for k = 1, #page[2], 2 do
+    local w = string.find(page[2][k], '^[^!|%%]') and line.read(page[2][k], page[2][k + 1])
+    if w then
+      local scopes = {}
+      for i, s in ipairs(w.scopes) do scopes[i] = s.name end
+      list[#list + 1] = {
+        w.id, w.permit[STATE], w.permit[HOST], w.class, w.flow, w.permit[AGENT], w.arrival, w.permit[GRANTED], w.deadline, scopes,
+      }
+    end
+  end
+  return { 'waiters', page[1], list }
+end
+if what == 'line' then
+  if not line.load() then return { 'lost', 'waiters' } end
+  local class_list, flow_list, firm = {}, {}, {}
+  for _, one in ipairs(line.firm) do firm[one.class] = one.id end
+  for _, entry in ipairs(redis.call('ZRANGEBYLEX', lines_key, '[t|', '(t}')) do
+    local name, flow = string.match(entry, '^t|([^|]*)|?(.*)$')
+    local c = line.class(name)
+    if flow == '' then
+      class_list[#class_list + 1] = { name, c.waiting, c.tag, c.clock, firm[name] or '' }
+    else
+      local raw = cmsgpack.unpack(redis.call('HGET', waiters_key, '|' .. name .. '|' .. flow))
+      if raw[6] == c.generation then
+        local f = line.flow(c, flow)
+        flow_list[#flow_list + 1] = { name, flow, f.waiting, f.tag }
+      end
+    end
+  end
+  return { 'line', line.clock, line.waiting, class_list, flow_list }
+end
 if what ~= 'levels' and what ~= 'policy' then return redis.error_reply('BADARG what') end
 
 local kept = redis.call('HGETALL', levels_key)
@@ -50,6 +90,8 @@ for k = 1, #kept, 2 do
     counters[#counters + 1] = tonumber(kept[k + 1])
   elseif string.sub(field, 1, 1) == '=' then
     names[#names + 1] = string.sub(field, 2)
+  elseif what == 'levels' and #names < 2000 and string.find(field, '^[aer]:.') then
+    names[#names + 1] = field
   end
 end
 local project = read_scope('p', raw['=p'], raw.p)
@@ -69,7 +111,7 @@ if what == 'policy' then
 end
 local scopes = {}
 for _, name in ipairs(names) do
-  local s = read_scope(name, raw['=' .. name], raw[name])
+  local s = read_scope(name, raw[layout_field(name)], raw[name])
   if not s then return { 'lost', name } end
   advance(s, now)
   local limits, limit_name = {}, limit_names(s)
@@ -85,6 +127,6 @@ for _, name in ipairs(names) do
   scopes[#scopes + 1] = { name, s.slots, s.levels[2], s.levels[1], limits }
 end
 return {
-  'levels', raw['!'], now, raw['!due'], redis.call('HLEN', waiters_key) - 1, redis.call('HLEN', permits_key) - 1,
-  redis.call('ZCARD', hosts_key) - 1, counters, scopes,
+  'levels', raw['!'], now, raw['!due'], cmsgpack.unpack(redis.call('HGET', waiters_key, '!'))[2], redis.call('HLEN', permits_key) - 1,
+  redis.call('ZCOUNT', hosts_key, now - 60000000, '+inf') - 1, counters, scopes,
 }

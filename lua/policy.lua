@@ -10,9 +10,12 @@
 --       5 digest     of the content: the same content keeps its version
 --       6 document   the policy as text
 --       7 note       who and when, kept with the version
---       8 scopes     how many follow, 1 to 1,000; the first is p
---       then for each scope: name, slots (-1 = unlimited), number n of limits (0 to 32), and n times ten values: name,
---       rate, factor, tick, capacity, ceiling, width, gate, minute, unit
+--       8 mode       enforce or shadow
+--       9 max_waiters  calls that may wait at a time
+--      10 scopes     how many follow, 1 to 1,000; the first is p
+--       then for each scope: name, slots (-1 = unlimited), max (of the templates a:, e: and r: how many there may be; else
+--       0), number n of limits (0 to 32), and n times ten values: name, rate, factor, tick, capacity, ceiling, width, gate,
+--       minute, unit
 --
 -- Reply installed, stamp    in force from now on; stamp = version:epoch
 --       unchanged, stamp    the content is in force already, or a higher version is
@@ -25,8 +28,9 @@
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lines_key, times_key, hosts_key, learn_key = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local given_now, epoch, held_version, expected = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local digest, document, note, scope_count = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
-local VERSIONS_KEPT, LIMITS_AT_MOST = 50, 32
+local digest, document, note = ARGV[5], ARGV[6], ARGV[7]
+local mode, most, scope_count = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
+local VERSIONS_KEPT, LIMITS_AT_MOST, SCOPES_AT_MOST, CLAIM = 50, 32, 1000, 500000
 --#include lib/bucket
 --#include lib/record
 --#include lib/scope
@@ -43,14 +47,17 @@ end
 
 local function read_wanted()
   if not held_version then return nil, 'held' end
-  if not scope_count or not (scope_count >= 1 and scope_count <= 1000) then return nil, 'scopes' end
-  local wanted, seen, at = {}, {}, 9
+  if mode ~= 'enforce' and mode ~= 'shadow' then return nil, 'mode' end
+  if not whole(most, 0) then return nil, 'max_waiters' end
+  if not scope_count or not (scope_count >= 1 and scope_count <= SCOPES_AT_MOST) then return nil, 'scopes' end
+  local wanted, seen, at = {}, {}, 11
   for i = 1, scope_count do
-    local name, slots, count = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0)
-    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~]') then return nil, 'scopes' end
+    local name, slots, max, count = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0), whole(ARGV[at + 3], 0)
+    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~+^%%&*]') then return nil, 'scopes' end
     if not slots then return nil, 'slots' end
+    if not max then return nil, 'max' end
     if not count or count > LIMITS_AT_MOST then return nil, 'limits' end
-    at = at + 3
+    at = at + 4
     local limits = {}
     for k = 1, count do
       limits[k] = { name = ARGV[at] }
@@ -61,7 +68,7 @@ local function read_wanted()
       end
       at = at + 10
     end
-    wanted[i], seen[name] = { name = name, slots = slots, limits = limits }, true
+    wanted[i], seen[name] = { name = name, slots = slots, max = max, limits = limits }, true
   end
   return wanted
 end
@@ -86,7 +93,9 @@ for k = 1, 8 do
   end
 end
 local fresh = present == 0 and held_version == 0
-local old = {}
+-- What was there: scopes with a layout of their own, and those that share the layout of their template.
+local old, each = {}, {}
+local function template_of(name) return string.match(name, '^([aer]:).') end
 local project_last = 0
 if sound then
   local kept = redis.call('HGETALL', levels_key)
@@ -100,6 +109,9 @@ if sound then
       local name = string.sub(field, 2)
       old[name] = read_scope(name, value, raw[name])
       if not old[name] then sound = false end
+    elseif template_of(field) then
+      local template = template_of(field)
+      each[#each + 1] = { name = field, template = template, scope = read_scope(field, raw['=' .. template], value) }
     end
   end
   if found ~= tonumber(raw['!scopes']) then sound = false end
@@ -126,12 +138,15 @@ end
 
 -- 2. A damaged project: every key again, its sentinel in it, slots counted from the permits that are left.
 local used = {}
+local waiting = sound and cmsgpack.unpack(redis.call('HGET', waiters_key, '!'))[2] or 0
 if not sound then
-  old = {}
+  old, each = {}, {}
   redis.call('DEL', levels_key, waiters_key, lines_key, times_key)
   for k = 1, 8 do
     if TYPES[k] == 'zset' then
       redis.call('ZADD', KEYS[k], KEYS[k] == lines_key and 0 or '+inf', '!')
+    elseif KEYS[k] == waiters_key then
+      redis.call('HSET', waiters_key, '!', cmsgpack.pack({ 0, 0, 0, 0 }))
     elseif KEYS[k] ~= levels_key then -- whose sentinel is the stamp, written last
       redis.call('HSET', KEYS[k], '!', 1)
     end
@@ -141,13 +156,14 @@ if not sound then
     if permits[k] ~= '!' then
       local permit = read_permit(permits[k + 1])
       local ends = forget_at(now, REMEMBER_ENDED)
-      if permit and permit[STATE] == 'running' then
+      if permit and (permit[STATE] == 'running' or permit[STATE] == 'granted') then
         local scope = SCOPES
         while permit[scope] do
-          used[permit[scope]] = (used[permit[scope]] or 0) + 1
+          -- Which agents were active is forgotten.
+          if string.byte(permit[scope], 1) ~= COUNT_SCOPE then used[permit[scope]] = (used[permit[scope]] or 0) + 1 end
           scope = scope + 2 + permit[scope + 1]
         end
-        ends = now + permit[LEASE]
+        ends = now + (permit[STATE] == 'running' and permit[LEASE] or CLAIM)
       end
       if permit and permit[STAMP] then
         -- Its costs stand by places that may be others' now: whatever it used, no level of today took it.
@@ -184,23 +200,28 @@ local function opened(s)
 end
 
 local stored = 0
+
+-- How a scope stands, in the form it is stored in; a template's own scopes have no layout.
+local function store_record(name, used, limits)
+  local record, ring = { struct.pack('<dd', now, used) }, {}
+  for i, l in ipairs(limits) do record[1 + i], ring[i] = struct.pack('<ddd', l.level, l.recent, l.full), l.ring end
+  fields[#fields + 1] = name
+  fields[#fields + 1] = table.concat(record)
+  fields[#fields + 1] = '~' .. name
+  fields[#fields + 1] = cmsgpack.pack(ring)
+end
+
 local function store(name, slots, used, limits)
   stored = stored + 1
-  local layout, record, names, ring = { struct.pack('<dd', slots, #limits) }, { struct.pack('<dd', now, used) }, {}, {}
+  local layout, names = { struct.pack('<dd', slots, #limits) }, {}
   for i, l in ipairs(limits) do
     layout[1 + i] = struct.pack(LIMIT, l.since, l.active, l.rate, l.factor, l.tick, l.capacity, l.ceiling, l.width,
       l.gate, l.minute, l.unit)
-    record[1 + i] = struct.pack('<ddd', l.level, l.recent, l.full)
-    names[i], ring[i] = l.name, l.ring
+    names[i] = l.name
   end
-  for field, value in pairs({
-    ['=' .. name] = table.concat(layout) .. table.concat(names, ' '),
-    [name] = table.concat(record),
-    ['~' .. name] = cmsgpack.pack(ring),
-  }) do
-    fields[#fields + 1] = field
-    fields[#fields + 1] = value
-  end
+  fields[#fields + 1] = '=' .. name
+  fields[#fields + 1] = table.concat(layout) .. table.concat(names, ' ')
+  store_record(name, used, limits)
 end
 
 -- A limit's level and gate carried over to its new numbers. Where the units differ only whole ones count, so there is
@@ -236,6 +257,9 @@ local function owes_nothing(limit)
   return limit.level >= limit.capacity and admitted == 0
 end
 
+local living = {}
+for _, one in ipairs(each) do living[one.template] = true end
+local templates = {}
 for _, scope in ipairs(wanted) do
   local name, limits, in_flight = scope.name, {}, used[scope.name] or 0
   if old[name] then
@@ -247,7 +271,8 @@ for _, scope in ipairs(wanted) do
     local place, free = nil, nil
     for i, limit in ipairs(limits) do
       if limit.name == new.name then place = i end
-      if limit.active == 0 and limit.was_active == 0 and owes_nothing(limit) then free = free or i end
+      -- A template's place may be another's debt.
+      if limit.active == 0 and limit.was_active == 0 and not living[name] and owes_nothing(limit) then free = free or i end
     end
     if place then
       carry_over(limits[place], new)
@@ -259,7 +284,26 @@ for _, scope in ipairs(wanted) do
     limits[place] = new
   end
   store(name, scope.slots, in_flight, limits)
-  kept_scopes[name] = true
+  kept_scopes[name], templates[name] = true, limits
+  if scope.max > 0 then
+    fields[#fields + 1] = '^' .. name
+    fields[#fields + 1] = scope.max
+  end
+end
+
+-- Agents', teams' and runs' own: the numbers of their template, each at its place.
+local function like_template(limits, template)
+  for i, new in ipairs(template) do
+    local before, numbers = limits[i], {}
+    for k, v in pairs(new) do numbers[k] = v end
+    if before then
+      carry_over(before, numbers)
+    else
+      numbers.level, numbers.recent, numbers.full, numbers.ring = (fresh or sound) and numbers.capacity or 0, 0, 0, {}
+    end
+    limits[i] = numbers
+  end
+  return limits
 end
 
 -- 4. Scopes that the new version no longer has stay until they owe nothing and nothing of theirs is in flight.
@@ -269,27 +313,49 @@ for name, s in pairs(old) do
     advance(s, now)
     local limits, idle = opened(s), s.levels[2] == 0
     for _, limit in ipairs(limits) do idle = idle and owes_nothing(limit) end
-    if idle then
+    if idle and not living[name] then
       gone[#gone + 1] = name
     else
       store(name, -1, s.levels[2], limits)
+      templates[name] = limits
     end
+  end
+end
+for _, one in ipairs(each) do
+  if one.scope then
+    advance(one.scope, now)
+    store_record(one.name, one.scope.levels[2], like_template(opened(one.scope), templates[one.template]))
   end
 end
 
 -- In a damaged project nobody knows them, but for what is in flight there.
+local made = {}
 for name, in_flight in pairs(used) do
-  if not kept_scopes[name] then store(name, -1, in_flight, {}) end
+  local template = template_of(name)
+  if template and not kept_scopes[template] then
+    kept_scopes[template], templates[template] = true, {}
+    store(template, -1, 0, {})
+  end
+  if template then
+    store_record(name, in_flight, like_template({}, templates[template]))
+    made[template] = (made[template] or 0) + 1
+    redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. name)
+  elseif not kept_scopes[name] then
+    store(name, -1, in_flight, {})
+  end
+end
+for template, count in pairs(made) do
+  fields[#fields + 1] = '+' .. template
+  fields[#fields + 1] = count
 end
 
 -- 5. All of it at once; lists go in pieces, because unpack has an end.
 local stamp = string.format('%.0f:%s', version, epoch)
 for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
-for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name) end
+for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name) end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
-redis.call('HSET', levels_key, '!', stamp, '!due', due, '!scopes', stored)
+redis.call('HSET', levels_key, '!', stamp, '!due', waiting > 0 and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
 redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
   cmsgpack.pack({ note, document }))
 redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))
-announce('policy')
 return { 'installed', stamp }

@@ -5,19 +5,22 @@
 -- ARGV  1 now      us since 1970; empty in production
 --       2 id       of the permit
 --       3 nonce    as acquire got it
---       4 how      settled, cancelled (nothing was sent: everything comes back), throttled (the provider said no) or
---                  undone (nobody ever got the permit: everything comes back, and its id is free again)
---       5 memo     kept instead of acquire's and given back to repeats, at most 256 bytes; empty = keep acquire's
+--       4 how      settled, cancelled (nothing was sent: everything comes back), throttled (the provider said no),
+--                  undone (nobody ever got the permit: everything comes back, and its id is free again) or refused
+--                  (a waiter gives up at its deadline). cancelled and undone end a waiter as well
+--       5 memo     kept instead of acquire's and given back to repeats, at most 256 bytes; empty = keep acquire's.
+--                  For refused: how long the waiter's place is kept, us
 --       6 ...      for each of its scopes: name, n, n numbers used, in acquire's order; none = the estimate stands
 --
--- Reply ended, state, already, memo   state: settled, cancelled, throttled, undone, expired or booked; already = 1: it
+-- Reply ended, state, already, memo   state: settled, cancelled, throttled, undone, refused, expired or booked; already = 1: it
 --                                     had ended before, and nothing changed, but for `booked`: its lease ran out, and
 --                                     its usage is booked now, once
 --       unknown                       no such permit, or forgotten
 --       lost, what                    part of the project's state is missing: install the policy again
 --
--- Writes levels, permits (kept 10 min), times. Never answers stale: a permit settles against what it took.
-local levels_key, permits_key, times_key = KEYS[2], KEYS[3], KEYS[6]
+-- Writes levels, permits (kept 10 min), times, and where calls wait whoever's turn it is then. Never answers stale: a permit
+-- settles against what it took.
+local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local given_now, id, nonce, how, memo = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local USED_FROM = 6
 --#include lib/bucket
@@ -25,7 +28,7 @@ local USED_FROM = 6
 --#include lib/permit
 
 local nothing_sent = how == 'cancelled' or how == 'undone'
-if how ~= 'settled' and how ~= 'throttled' and not nothing_sent then return redis.error_reply('BADARG how') end
+if how ~= 'settled' and how ~= 'throttled' and how ~= 'refused' and not nothing_sent then return redis.error_reply('BADARG how') end
 local used, fields = { nil, nil, nil, nil, nil, nil, nil }, { '!', '!due', nil, nil, nil, nil }
 local count, wrong = read_costs(used, 0, fields, USED_FROM)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
@@ -46,12 +49,12 @@ local now = time_now(given_now, project_last)
 -- slot is still the one the permit was granted in. Everything else takes the longer path, which starts from what is
 -- stored.
 local plain = told and permit and permit[STATE] == 'running' and permit[NONCE] == nonce and permit[STAMP] == held[1]
-  and not nothing_sent and due > now and now >= project_last
-local changed, freed, at, used_at = { nil, nil, nil, nil }, false, SCOPES, 0
+  and not nothing_sent and how ~= 'refused' and due > now and now >= project_last
+local changed, at, used_at = { nil, nil, nil, nil }, SCOPES, 0
 for i = 1, plain and count or 0 do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
   if used[used_at + 1] ~= permit[at] or used[used_at + 2] ~= n or not layout or not record
-    or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
+    or string.byte(permit[at], 1) == COUNT_SCOPE or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
     plain = false
     break
   end
@@ -73,7 +76,6 @@ for i = 1, plain and count or 0 do
     if levels[3 * k + 2] <= permit[GRANTED] then level = given_back(level, capacity, factor, back) end
     levels[3 * k] = level
   end
-  freed = freed or levels[2] == struct.unpack('<d', layout)
   levels[1], levels[2] = now, levels[2] - 1
   changed[2 * i - 1], changed[2 * i] = permit[at], struct.pack(doubles, unpack(levels))
   at, used_at = at + 2 + n, used_at + 2 + n
@@ -85,73 +87,90 @@ if plain and not permit[at] then
     changed[2 * count + 1], changed[2 * count + 2] = '!due', forgotten
   end
   redis.call('HSET', levels_key, unpack(changed))
-  if freed then announce('free') end
   return { 'ended', how, 0, permit[MEMO] }
 end
 
 -- 3. The longer path.
 --#include lib/scope
+--#include lib/line
 --#include lib/expire
+--#include lib/serve
 local project = read_scope('p', held[3], held[4])
 if not project then return { 'lost', 'levels' } end
 advance(project, now)
-local book = { p = project }
+book.p = project
+if not line.load() then return { 'lost', 'waiters' } end
+if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
+local shadow = redis.call('HGET', levels_key, '!mode') == 'shadow'
 
--- What the permit took is replaced by what it used, in each of its scopes.
-local function correct_all(permit, scope_by_name)
-  local at, used_at, version = SCOPES, 1, tonumber(string.match(permit[STAMP], '^%d+'))
-  while permit[at] do
-    local n = permit[at + 1]
-    local s = scope_by_name(permit[at])
-    if s then
-      if nothing_sent then
-        local nothing = {}
-        for i = 1, n do nothing[i] = 0 end
-        correct(s, version, permit[GRANTED], permit, at + 1, n, nothing, 0)
-      elseif used[used_at] == permit[at] and used[used_at + 1] == n then
-        correct(s, version, permit[GRANTED], permit, at + 1, n, used, used_at + 1)
-      end
-      if s.bounded then redis.call('HINCRBY', levels_key, '#usage_bounded', 1) end
-      if s.cut then redis.call('HINCRBY', levels_key, '#debt_cut', 1) end
-    end
-    if used[used_at] then used_at = used_at + 2 + used[used_at + 1] end
-    at = at + 2 + n
+-- Expire first, then read the record again: else a permit whose lease just ended would free its slot twice.
+expire(now)
+permit = read_permit(redis.call('HGET', permits_key, id))
+local waits = not permit and line.read(id, redis.call('HGET', waiters_key, id)) or nil
+
+-- Books what was used and moves its flow's place in the order.
+local function book_usage()
+  local before, after = line.cost(permit, SCOPES, now), told and line.cost(used, 1, now) or nil
+  if nothing_sent then
+    correct_all(permit, nil, now)
+    line.move_tags(permit, before, nil, now)
+  else
+    correct_all(permit, used, now, shadow)
+    if told then line.move_tags(permit, before, after, now) end
   end
   if memo ~= '' then permit[MEMO] = memo end
 end
 
--- Expire first, then read the record again: else a permit whose lease just ended would free its slot twice. Mostly
--- nothing is due.
-local next_due = due
-freed = false
-if due <= now then
-  if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
-  freed = expire(book, now)
-  permit = read_permit(redis.call('HGET', permits_key, id))
-  next_due = first_due()
+-- A waiter leaves. At its deadline its arrival is kept for a while, so that asking again does not mean starting anew.
+local function end_waiter()
+  if how ~= 'refused' and not nothing_sent then return { 'unknown' } end
+  local keep = how == 'refused' and tonumber(memo) or 0
+  local most = tonumber(redis.call('HGET', levels_key, '!most')) or 0
+  if waits.permit[STATE] ~= PLACE then
+    line.forget(waits)
+    if keep > 0 and keep < EXACT and line.places < most then
+      line.places, line.changed = line.places + 1, true
+      waits.permit = { PLACE, waits.permit[DIGEST], nonce, '', waits.permit[HOST], '', now, 0, waits.flow, 1, '-' }
+      line.write(waits)
+      redis.call('ZADD', times_key, now + keep, id)
+    end
+  elseif nothing_sent then
+    line.forget(waits)
+  end
+  return { 'ended', how, 0, memo }
 end
-local function any_scope(name) return scope_of(book, name, now) end
+
 local reply
-if not permit or permit[NONCE] ~= nonce then
-  if how ~= 'undone' then redis.call('HINCRBY', levels_key, '#unknown', 1) end
+if waits and waits.permit[NONCE] == nonce then
+  reply = end_waiter()
+elseif not permit or permit[NONCE] ~= nonce then
+  if how ~= 'undone' and how ~= 'refused' then redis.call('HINCRBY', levels_key, '#unknown', 1) end
   reply = { 'unknown' }
-elseif how == 'undone' and (permit[STATE] == 'running' or permit[STATE] == 'expired') then
-  if permit[STATE] == 'running' then freed = leave(book, permit, now) or freed end
-  correct_all(permit, any_scope)
-  forget(id)
+elseif permit[STATE] == 'granted' and (nothing_sent or how == 'refused') then
+  -- Granted from the line and never claimed: as if it had never been.
+  undo(id, permit, now)
   reply = { 'ended', how, 0, permit[MEMO] }
-elseif permit[STATE] == 'running' then
-  freed = leave(book, permit, now) or freed
-  correct_all(permit, any_scope)
-  next_due = math.min(next_due, remember(id, permit, how, now))
+elseif how == 'undone' and (permit[STATE] == 'running' or permit[STATE] == 'expired') then
+  undo(id, permit, now)
+  reply = { 'ended', how, 0, permit[MEMO] }
+elseif how == 'refused' then
+  reply = { 'unknown' }
+elseif permit[STATE] == 'running' or permit[STATE] == 'granted' then
+  if permit[STATE] == 'granted' then claim(id, permit, now) end
+  leave(permit, now)
+  book_usage()
+  remember(id, permit, how, now)
   reply = { 'ended', how, 0, permit[MEMO] }
 elseif permit[STATE] == 'expired' and not nothing_sent then
-  correct_all(permit, any_scope)
-  next_due = math.min(next_due, remember(id, permit, 'booked', now))
+  book_usage()
+  remember(id, permit, 'booked', now)
   reply = { 'ended', 'booked', 1, permit[MEMO] }
 else
   reply = { 'ended', permit[STATE] == 'booked' and 'expired' or permit[STATE], 1, permit[MEMO] }
 end
-save(book, nil, next_due, due)
-if freed then announce('free') end
+serve(held[1], now, nil)
+local next_due = first_due()
+line.save()
+save(nil, line.waiting > 0 and 0 or next_due, due)
+announce()
 return reply

@@ -1,55 +1,236 @@
--- What is due: leases that ran out, ids to forget. Bounded, so that ten thousand leases ending together cost each
--- script a little and none of them much (redisson/redisson#3526).
+-- How permits leave, and what is due: leases that ran out, grants nobody claimed, ids to forget, waiters past their deadline,
+-- idle scopes. Bounded, so that ten thousand leases ending together cost each script a little and none of them much
+-- (redisson/redisson#3526).
+--
+-- In {project}:times stand, beside ids:  %<scope> when a parked line may fit; *<scope> when to see whether it is idle;
+-- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good.
 local EXPIRE_AT_MOST = 32
+local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
 
--- The scopes this run has touched, by name. `book` may start with some already read.
-local function scope_of(book, name, now)
-  local s = book[name]
-  if s == nil then
-    local fields = redis.call('HMGET', levels_key, '=' .. name, name)
-    s = read_scope(name, fields[1], fields[2]) or false
-    if s then advance(s, now) end
-    book[name] = s
-  end
-  return s
-end
+local function agent_entry(scope, agent) return '#' .. scope .. '|' .. agent end
 
--- A running permit leaves: one slot back in each of its scopes. Returns whether somebody may be waiting for it.
-local function leave(book, permit, now)
-  local freed = false
+-- A permit's agent is active: it counts for 5 min more, if it still does.
+local function touch_agents(permit, now)
   local at = SCOPES
   while permit[at] do
-    local s = scope_of(book, permit[at], now)
-    at = at + 2 + permit[at + 1]
-    if s then
-      freed = freed or s.levels[2] == s.slots
-      s.levels[2] = s.levels[2] - 1
-      s.changed = true
+    if string.byte(permit[at], 1) == COUNT_SCOPE then
+      redis.call('ZADD', times_key, 'XX', now + AGENT_COUNTS, agent_entry(permit[at], permit[AGENT]))
     end
+    at = at + 2 + permit[at + 1]
   end
-  return freed
 end
 
--- Returns whether a slot was freed that somebody may be waiting for. Writes permits and times; the caller saves the book.
-local function expire(book, now)
+-- An agent counts from now on: its other lines are no longer parked for that.
+local function unpark_agent(scope, agent)
+  local parked = redis.call('ZRANGEBYLEX', lines_key, '[k|' .. scope .. '|', '(k|' .. scope .. '}', 'LIMIT', 0, 64)
+  for _, entry in ipairs(parked) do
+    local _, id = end_of(entry)
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
+    if w and w.permit[AGENT] == agent then
+      redis.call('ZREM', lines_key, entry)
+      line.make_ready(w)
+    end
+  end
+end
+
+-- Takes everything a call needs, in memory but for what is new.
+local function take_all(permit, now, shadow)
+  local at = SCOPES
+  while permit[at] do
+    local s = scope_of(permit[at], now)
+    if string.byte(permit[at], 1) == COUNT_SCOPE then
+      if redis.call('ZADD', times_key, now + AGENT_COUNTS, agent_entry(permit[at], permit[AGENT])) == 1 then
+        s.levels[2], s.changed = s.levels[2] + 1, true
+        if line.waiting > 0 then unpark_agent(permit[at], permit[AGENT]) end
+      end
+    else
+      take(s, permit, at + 1, shadow)
+      if s.fresh then
+        s.fresh = false
+        redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
+        redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
+      end
+    end
+    at = at + 2 + permit[at + 1]
+  end
+end
+
+-- A permit that holds a slot leaves: one back in each of its scopes.
+local function leave(permit, now)
+  touch_agents(permit, now)
+  local at = SCOPES
+  while permit[at] do
+    local name = permit[at]
+    local kind, s = string.byte(name, 1), scope_of(name, now)
+    if s and kind ~= COUNT_SCOPE then
+      s.levels[2], s.changed = s.levels[2] - 1, true
+      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then line.unpark(name) end
+    end
+    at = at + 2 + permit[at + 1]
+  end
+end
+
+-- What a permit took is replaced by what it used, in each of its scopes. `used` nil: nothing, all of it comes back; where
+-- it does not tell of a scope the estimate stands.
+local function correct_all(permit, used, now, shadow)
+  local at, used_at, version = SCOPES, 1, tonumber(string.match(permit[STAMP], '^%d+'))
+  while permit[at] do
+    local n = permit[at + 1]
+    local s = scope_of(permit[at], now)
+    if s then
+      if not used then
+        local nothing = {}
+        for i = 1, n do nothing[i] = 0 end
+        correct(s, version, permit[GRANTED], permit, at + 1, n, nothing, 0)
+      elseif used[used_at] == permit[at] and used[used_at + 1] == n then
+        correct(s, version, permit[GRANTED], permit, at + 1, n, used, used_at + 1, shadow)
+      end
+      if s.bounded then redis.call('HINCRBY', levels_key, '#usage_bounded', 1) end
+      if s.cut then redis.call('HINCRBY', levels_key, '#debt_cut', 1) end
+      s.bounded, s.cut = false, false
+    end
+    if used and used[used_at] then used_at = used_at + 2 + used[used_at + 1] end
+    at = at + 2 + n
+  end
+end
+
+-- A grant from the line reached its host: it runs.
+local function claim(id, permit, now)
+  permit[STATE] = 'running'
+  redis.call('ZADD', times_key, now + permit[LEASE], id)
+  write_permit(id, permit)
+  redis.call('HDEL', waiters_key, id)
+  redis.call('ZREM', lines_key, 'i|' .. permit[HOST] .. '|g|' .. id)
+end
+
+-- As if it had never been granted.
+local function undo(id, permit, now)
+  if permit[STATE] == 'granted' then claim(id, permit, now) end
+  if permit[STATE] == 'running' then leave(permit, now) end
+  correct_all(permit, nil, now)
+  forget(id)
+  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
+end
+
+-- Nobody claimed the grant: everything comes back, the call stands where it stood, its host counts as silent.
+local function unclaimed(id, permit, now)
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
+  redis.call('ZREM', lines_key, 'i|' .. permit[HOST] .. '|g|' .. id)
+  if not w then return undo(id, permit, now) end
+  redis.call('ZADD', hosts_key, 'LT', now - SILENT - 1, permit[HOST])
+  leave(permit, now)
+  correct_all(permit, nil, now)
+  redis.call('HDEL', permits_key, id)
+  line.enter(w, now)
+  local f = line.flow(line.class(w.class), w.flow)
+  f.granted, f.changed = math.max(0, f.granted - 1), true
+  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
+end
+
+-- An agent's, team's or run's scope that owes nothing and holds nothing goes.
+local function sweep(name, now)
+  local s = scope_of(name, now)
+  if not s or s.fresh then
+    redis.call('ZREM', times_key, '*' .. name)
+    return true
+  end
+  local idle = s.levels[2] == 0
+  for i = 1, s.n do
+    local _, _, _, _, _, capacity, _, width = limit_at(s, i)
+    local admitted = s.levels[3 * i + 1]
+    for k, units in ipairs(width > 0 and pruned(earlier(s, i), floor(now / width)) or {}) do
+      if k % 2 == 0 then admitted = admitted + units end
+    end
+    idle = idle and s.levels[3 * i] >= capacity and admitted == 0
+  end
+  if not idle then
+    redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. name)
+    return false
+  end
+  redis.call('ZREM', times_key, '*' .. name)
+  redis.call('HDEL', levels_key, name, '~' .. name)
+  redis.call('HINCRBY', levels_key, '+' .. string.sub(name, 1, 2), -1)
+  book[name] = nil
+  return true
+end
+
+-- A host that waits and gave no sign of life for a lease: its waiters go, a part at a time.
+local function drop_silent(host, now)
+  local entry = first_of('w|' .. host .. '|') or first_of('i|' .. host .. '|s|')
+  local id = entry and string.match(entry, '|([^|]*)$')
+  local w = id and line.read(id, redis.call('HGET', waiters_key, id))
+  if not w then
+    if entry then redis.call('ZREM', lines_key, entry) end
+    redis.call('ZREM', times_key, '&' .. host)
+    return
+  end
+  local last = tonumber(redis.call('ZSCORE', hosts_key, host)) or 0
+  local gone_at = last + w.permit[LEASE]
+  if gone_at > now then
+    redis.call('ZADD', times_key, gone_at, '&' .. host)
+    return
+  end
+  for _ = 1, DROP_AT_MOST do
+    if not w then break end
+    line.forget(w)
+    redis.call('HINCRBY', levels_key, '#dropped', 1)
+    entry = first_of('w|' .. host .. '|') or first_of('i|' .. host .. '|s|')
+    id = entry and string.match(entry, '|([^|]*)$')
+    w = id and line.read(id, redis.call('HGET', waiters_key, id))
+  end
+end
+
+local function waiter_due(id)
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
+  if not w then
+    redis.call('HINCRBY', levels_key, '#orphans', 1)
+    forget(id)
+  else
+    line.forget(w)
+  end
+end
+
+local function permit_due(id, permit, now)
+  if permit[STATE] == 'running' then
+    leave(permit, now)
+    permit[STATE] = 'expired'
+    redis.call('ZADD', times_key, forget_at(now, REMEMBER_EXPIRED), id)
+    write_permit(id, permit)
+  elseif permit[STATE] == 'granted' then
+    unclaimed(id, permit, now)
+  else
+    forget(id)
+  end
+end
+
+-- Writes permits, waiters, lines and times; the caller saves scopes and the line.
+local function expire(now)
   local due = redis.call('ZRANGEBYSCORE', times_key, '-inf', now, 'LIMIT', 0, EXPIRE_AT_MOST)
-  local freed = false
-  if #due > 0 then
-    local records = redis.call('HMGET', permits_key, unpack(due))
-    for k, id in ipairs(due) do
+  local records = #due > 0 and redis.call('HMGET', permits_key, unpack(due))
+  for k, member in ipairs(due) do
+    local kind, rest = string.sub(member, 1, 1), string.sub(member, 2)
+    if kind == '%' then
+      redis.call('ZREM', times_key, member)
+      line.unpark(rest)
+    elseif kind == '*' then
+      sweep(rest, now)
+    elseif kind == '#' then
+      redis.call('ZREM', times_key, member)
+      local name = string.match(rest, '^(.*)|[^|]*$')
+      local s = scope_of(name, now)
+      if s then s.levels[2], s.changed = s.levels[2] - 1, true end
+      line.unpark(name)
+    elseif kind == '&' then
+      drop_silent(rest, now)
+    else
       local permit = read_permit(records[k])
-      if permit and permit[STATE] == 'running' then
-        freed = leave(book, permit, now) or freed
-        permit[STATE] = 'expired'
-        write_permit(id, permit)
-        redis.call('ZADD', times_key, forget_at(now, REMEMBER_EXPIRED), id)
+      if permit then
+        permit_due(member, permit, now)
       else
-        if not permit then redis.call('HINCRBY', levels_key, '#orphans', 1) end
-        forget(id)
+        waiter_due(member)
       end
     end
   end
-  return freed
 end
 
 -- The next instant at which anything is due: us, or infinity.

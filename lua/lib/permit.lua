@@ -1,13 +1,14 @@
 -- A permit's record and its instants.
 --
 -- In {project}:permits an id has one record, these values one after the other in MessagePack:
---     state, digest, nonce, memo, host, stamp, granted, lease, scope, n, n costs, scope, n, n costs, ...
--- state: running (holds a slot), expired (its lease ran out, its usage may still be booked), or how it ended: settled,
+--     state, digest, nonce, memo, host, stamp, granted, lease, flow, weight, agent, scope, n, n costs, scope, n, n costs, ...
+-- state: granted (from the line; holds a slot, must be claimed), running (holds a slot), expired (its lease ran out, its usage may still be booked), or how it ended: settled,
 -- cancelled, throttled, booked (expired, and its usage came late). digest tells the same caller and body from another;
 -- memo is what the caller wants back and means nothing here; stamp is the policy it was granted under; granted and lease
--- in us; costs by position. Of an ended permit only the first four are kept.
--- In {project}:times the id stands with its next instant: the end of its lease, or when it is forgotten.
-local STATE, DIGEST, NONCE, MEMO, HOST, STAMP, GRANTED, LEASE, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9
+-- in us; flow and weight are its place in the line's order (lib/line.lua); costs by position. Of an ended permit only the
+-- first four are kept. In {project}:times the id stands with its next instant: when it must be claimed, the end of its lease,
+-- or when it is forgotten.
+local STATE, DIGEST, NONCE, MEMO, HOST, STAMP, GRANTED, LEASE, FLOW, WEIGHT, AGENT, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 
 local REMEMBER_ENDED, REMEMBER_EXPIRED = 600000000, 3600000000
 -- Above this many records an ended id is remembered for 10 s only, so that a fast fleet cannot fill the memory.
@@ -54,9 +55,4 @@ local function remember(id, permit, state, now)
   redis.call('ZADD', times_key, forgotten, id)
   redis.call('HSET', permits_key, id, cmsgpack.pack(state, permit[DIGEST], permit[NONCE], permit[MEMO]))
   return forgotten
-end
-
--- A hint to hosts that wait. Last and by pcall: an ACL user without the channel must not make a script fail half way.
-local function announce(message)
-  redis.pcall('SPUBLISH', string.sub(levels_key, 1, -7) .. 'events', message)
 end

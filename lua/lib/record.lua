@@ -1,5 +1,9 @@
 -- What a call asks for, what time it is, and how a scope is stored: all that the uncontended paths need.
 --
+-- Scopes: `p` the project, `c:` a class, `w:` a workspace, `t:` a team (and these two with `|class`), one layout each. `a:`,
+-- `e:` and `r:` are one agent, team or run each: made when first used and swept when idle, they share the layout of their
+-- template (`=a:`). `n:<scope>` counts distinct agents and is stored like a scope without limits.
+--
 -- In {project}:levels a scope has up to three fields, packed as doubles, which are exact for these integers and six
 -- times cheaper to read than text:
 --     =<scope>   layout, written by `policy` only: slots (-1 = unlimited), n, then n times the eleven numbers named in
@@ -11,6 +15,14 @@
 --                last seen full: what a permit from before that took has been made good and is not given back on top.
 --     ~<scope>   the gate's earlier slots: MessagePack [[slot, units, slot, units, ...], ...], one list a limit,
 --                oldest first.
+local AGENT_SCOPE, TEAM_SCOPE, RUN_SCOPE, COUNT_SCOPE = 97, 101, 114, 110
+
+local function layout_field(name)
+  local kind = string.byte(name, 1)
+  if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then return '=' .. string.sub(name, 1, 2) end
+  return '=' .. name
+end
+
 -- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Puts the ones that stand in
 -- ARGV from `at` on into `list` after its first `last` values, as numbers, and into `fields` after its first two what
 -- each scope is stored under. Returns how many scopes there were, or nil and what is wrong. The lists come with room
@@ -31,11 +43,11 @@ local function read_costs(list, last, fields, at)
       if fields[2 + 2 * k] == name then return nil, 'scopes' end
     end
     scopes = scopes + 1
-    fields[1 + 2 * scopes], fields[2 + 2 * scopes] = '=' .. name, name
+    fields[1 + 2 * scopes], fields[2 + 2 * scopes] = layout_field(name), name
     last, at = last + 2 + n, at + 2 + n
     name = ARGV[at]
   end
-  if scopes > 8 then return nil, 'scopes' end
+  if scopes > 16 then return nil, 'scopes' end
   return scopes
 end
 

@@ -22,6 +22,11 @@ local function limit_names(s)
   return names
 end
 
+-- What a scope's slots are called: calls in flight, or distinct agents.
+local function slots_name(s)
+  return string.byte(s.name, 1) == COUNT_SCOPE and 'agents' or 'concurrency'
+end
+
 -- A scope from its two fields, or nil if either is missing or damaged. levels[3i], [3i + 1] and [3i + 2] are limit
 -- i's level, recent and full; [1] and [2] are last and used.
 local function read_scope(name, layout, record)
@@ -36,7 +41,21 @@ local function read_scope(name, layout, record)
   end
   return {
     layout = layout, slots = slots, n = n, levels = levels, name = name, ring = false, ring_changed = false,
-    changed = false, bounded = false, cut = false,
+    changed = false, bounded = false, cut = false, fresh = false,
+  }
+end
+
+-- An agent's, team's or run's scope that is not there yet: full, nothing in flight. Written when something is taken.
+local function fresh_scope(name, layout, now)
+  local levels = { now, 0 }
+  local slots, n = struct.unpack('<dd', layout)
+  for i = 1, n do
+    local _, _, _, _, _, capacity = struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (i - 1))
+    levels[3 * i], levels[3 * i + 1], levels[3 * i + 2] = capacity, 0, now
+  end
+  return {
+    layout = layout, slots = slots, n = n, levels = levels, name = name, ring = {}, ring_changed = false,
+    changed = false, bounded = false, cut = false, fresh = true,
   }
 end
 
@@ -110,39 +129,61 @@ local function oversize_wait(s, i, now, units)
   return wait
 end
 
--- What keeps a call out of the scope at `now`; its costs stand in `list` after `at`. Nothing: nil. For ever: 'closed' or 'never' with the
--- limit, the cost and the ceiling. For a while: the exact wait in us (0 if only slots are short), the limit that
--- decides, and whether slots are short.
-local function shortage(s, now, list, at)
-  local longest, why = 0, nil
-  local full = s.slots >= 0 and s.levels[2] >= s.slots
-  if s.slots == 0 then return 'closed', 'concurrency' end
+-- Whether a call can never be let in by the scope; its costs stand in `list` after `at`. No: nil. Else 'closed' or 'never'
+-- with the limit, the cost and the ceiling.
+local function impossible(s, list, at)
+  if s.slots == 0 then return 'closed', slots_name(s) end
   for i = 1, s.n do
-    local _, active, rate, factor, tick, capacity, ceiling = limit_at(s, i)
-    local units, level = list[at + i], s.levels[3 * i]
+    local _, active, rate, _, _, _, ceiling = limit_at(s, i)
     if active == 1 then
       if rate == 0 then return 'closed', limit_names(s)[i] end
-      if units > ceiling then return 'never', limit_names(s)[i], units, ceiling end
-      local needed, wait = units * factor, 0
-      if needed > capacity then
-        wait = oversize_wait(s, i, now, units)
-      elseif level < needed then
-        wait = (floor(now / tick) + ceil((needed - level) / rate)) * tick - now
-      end
-      if wait > longest then longest, why = wait, i end
+      if list[at + i] > ceiling then return 'never', limit_names(s)[i], list[at + i], ceiling end
     end
   end
-  if full or why then return longest, why and limit_names(s)[why] or 'concurrency', full end
   return nil
 end
 
--- Takes a slot and the costs that stand in `list` after `at`. Only after shortage() said nil.
-local function take(s, list, at)
+-- What a call is short on in the scope now. Nothing: nil. Else `full`: a slot; `[i]` true: limit i; `wait`: us until its
+-- limits have refilled, exact (0 if only slots are short); `why`: the limit that takes longest. `kept` is what is held back for
+-- firm waiters, `slots` and level units by limit.
+local function shortage(s, list, at, kept)
+  local now, short = s.levels[1], nil
+  if s.slots >= 0 and s.levels[2] + (kept and kept.slots or 0) >= s.slots then
+    short = { full = true, wait = 0, why = nil }
+  end
+  for i = 1, s.n do
+    local _, active, rate, factor, tick, capacity = limit_at(s, i)
+    if active == 1 then
+      local needed, held_back, wait = list[at + i] * factor, kept and kept[i] or 0, 0
+      local level = s.levels[3 * i] - held_back
+      if needed > capacity then
+        wait = oversize_wait(s, i, now, list[at + i])
+        if held_back > 0 then wait = math.max(wait, tick) end
+      elseif level < needed then
+        wait = (floor(now / tick) + ceil((needed - level) / rate)) * tick - now
+      end
+      if wait > 0 then
+        short = short or { full = false, wait = 0, why = nil }
+        short[i] = true
+        if wait > short.wait then short.wait, short.why = wait, i end
+      end
+    end
+  end
+  return short
+end
+
+-- The name of what is short.
+local function short_name(s, short)
+  return short.why and limit_names(s)[short.why] or slots_name(s)
+end
+
+-- Takes a slot and the costs that stand in `list` after `at`. Only after shortage() said nil, or in shadow mode.
+local function take(s, list, at, shadow)
   local levels = s.levels
   levels[2] = levels[2] + 1
   for i = 1, s.n do
-    local _, _, _, factor, _, capacity, _, width = limit_at(s, i)
-    levels[3 * i] = taken(levels[3 * i], capacity, factor, list[at + i])
+    local _, _, _, factor, _, capacity, _, width, _, minute = limit_at(s, i)
+    levels[3 * i] = taken(levels[3 * i], capacity, factor, list[at + i], shadow and minute)
     if width > 0 then levels[3 * i + 1] = levels[3 * i + 1] + list[at + i] end
   end
   s.changed = true
@@ -167,7 +208,7 @@ end
 
 -- Replaces what a permit of that version took at `granted` (n costs in `list` after `at`) by what it used (in `used`
 -- after `used_at`). What is booked above the estimate is bounded: max(4 x estimate, one minute of the limit).
-local function correct(s, version, granted, list, at, n, used, used_at)
+local function correct(s, version, granted, list, at, n, used, used_at, shadow)
   local levels = s.levels
   s.changed = true
   for i = 1, math.min(n, s.n) do
@@ -183,7 +224,7 @@ local function correct(s, version, granted, list, at, n, used, used_at)
         end
       elseif back < 0 then
         local cut
-        levels[3 * i], cut = taken(levels[3 * i], capacity, factor, -back)
+        levels[3 * i], cut = taken(levels[3 * i], capacity, factor, -back, shadow and minute)
         s.cut = s.cut or cut
       end
       if width > 0 and back ~= 0 then correct_gate(s, i, width, granted, back) end
@@ -191,9 +232,30 @@ local function correct(s, version, granted, list, at, n, used, used_at)
   end
 end
 
--- Writes the scopes of the book (name -> scope) that changed, and the next due instant if it moved, in one command.
--- Gives `reply` back.
-local function save(book, reply, due, due_before)
+-- The scopes this run has touched, by name; false = there is none.
+local book = {}
+
+local function scope_of(name, now)
+  local s = book[name]
+  if s == nil then
+    local layout = layout_field(name)
+    local fields = redis.call('HMGET', levels_key, layout, name)
+    s = read_scope(name, fields[1], fields[2])
+    if s then
+      advance(s, now)
+    elseif fields[1] and not fields[2] and layout ~= '=' .. name then
+      s = fresh_scope(name, fields[1], now)
+    end
+    book[name] = s or false
+  end
+  return s
+end
+
+-- Idle scopes of agents, teams and runs are looked at this often.
+local IDLE_CHECK = 60000000
+
+-- Writes the scopes that changed, and the next due instant if it moved, in one command. Gives `reply` back.
+local function save(reply, due, due_before)
   local fields = {}
   for name, s in pairs(book) do
     if s and s.changed then
@@ -209,7 +271,7 @@ local function save(book, reply, due, due_before)
     fields[#fields + 1] = '!due'
     fields[#fields + 1] = due
   end
-  if #fields > 0 then redis.call('HSET', levels_key, unpack(fields)) end
+  for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
   if clock_stepped then redis.call('HINCRBY', levels_key, '#clock_steps', 1) end
   return reply
 end

@@ -74,7 +74,7 @@ final class Asking {
         try {
             Resolved resolved = view.resolve(waiter.call);
             if (resolved == null) {
-                refuseUnlessNews(waiter, view, Refusals.unknownModel(id, waiter.call));
+                refuseUnlessNews(waiter, view, Refusals.unresolved(id, view.policy, waiter.call));
                 return;
             }
             waiter.resolved = resolved;

@@ -5,8 +5,12 @@ import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A policy's limits in the whole numbers the scripts count with. Pure functions of the policy, decimals throughout.
@@ -26,34 +30,81 @@ final class Compiler {
 
     private Compiler() {}
 
-    /** Every scope of the policy, the project first. */
-    static List<ScopeLimits> scopes(Policy.Spec policy) {
-        List<ScopeLimits> scopes = new ArrayList<>();
-        scopes.add(scope("p", policy.limits(), policy));
-        for (ModelClass modelClass : policy.classes()) {
-            scopes.add(scope(modelClass.scope(), modelClass.limits(), policy));
+    /** Every scope of the policy by its name, the project first. */
+    static Map<String, ScopeLimits> scopes(Policy.Spec policy) {
+        Map<String, ScopeLimits> scopes = new LinkedHashMap<>();
+        for (ScopeSpec spec : policy.scopes()) {
+            if (spec.isKept()) {
+                scopes.put(spec.scope(), scope(spec, policy));
+            }
         }
-        return List.copyOf(scopes);
+        for (ScopeSpec spec : policy.scopes()) {
+            LimitSpec agents = spec.agents();
+            if (agents != null) {
+                String name = ScopeSpec.agentsOf(spec.scope());
+                scopes.put(name, new ScopeLimits(name, slots(agents), List.of()));
+            }
+        }
+        return Collections.unmodifiableMap(scopes);
     }
 
-    /** Those of {@code scopes} one call draws on, with the weights of its model. */
+    /** Those of {@code scopes} one call draws on, in the order the scripts expect, with the weights of its model. */
     static List<ScopeLimits> scopesOf(
-            Policy.Spec policy, List<ScopeLimits> scopes, ModelClass modelClass, String model) {
-        ScopeLimits ofClass = scopes.get(1 + policy.classes().indexOf(modelClass));
-        return List.of(weighed(scopes.get(0), policy.limits(), model), weighed(ofClass, modelClass.limits(), model));
+            Policy.Spec policy,
+            Map<String, ScopeLimits> scopes,
+            @Nullable ModelClass modelClass,
+            String model,
+            @Nullable String workspace,
+            @Nullable String team) {
+        List<ScopeLimits> found = new ArrayList<>();
+        List<ScopeLimits> counting = new ArrayList<>();
+        for (String name : modelClass == null ? List.of(ScopeSpec.PROJECT) : names(modelClass, workspace, team)) {
+            ScopeLimits scope = scopes.get(name);
+            if (scope != null) {
+                found.add(weighed(scope, policy.limitsOf(name), model));
+            }
+            ScopeLimits agents = modelClass == null ? null : scopes.get(ScopeSpec.agentsOf(name));
+            if (agents != null) {
+                counting.add(agents);
+            }
+        }
+        found.addAll(counting);
+        return found;
     }
 
-    private static ScopeLimits scope(String name, List<LimitSpec> limits, Policy.Spec policy) {
+    /** All that a call could draw on. */
+    private static List<String> names(ModelClass modelClass, @Nullable String workspace, @Nullable String team) {
+        List<String> parts = new ArrayList<>(List.of(ScopeSpec.PROJECT));
+        if (workspace != null) {
+            parts.add(ScopeSpec.workspace(workspace));
+        }
+        if (team != null) {
+            parts.add(ScopeSpec.team(team));
+        }
+        List<String> names = new ArrayList<>();
+        for (String part : parts) {
+            names.add(part);
+            names.add(ScopeSpec.scope(part, modelClass.name()));
+        }
+        names.addAll(List.of(ScopeSpec.EACH_AGENT, ScopeSpec.EACH_TEAM, ScopeSpec.EACH_RUN));
+        return names;
+    }
+
+    private static ScopeLimits scope(ScopeSpec spec, Policy.Spec policy) {
         long slots = ScopeLimits.UNLIMITED;
         List<RefillLimit> refills = new ArrayList<>();
-        for (LimitSpec limit : limits) {
+        for (LimitSpec limit : spec.limits()) {
             switch (limit.window()) {
-                case IN_FLIGHT -> slots = Objects.requireNonNull(limit.amount()).longValueExact();
+                case IN_FLIGHT -> slots = limit.countsAgents() ? slots : slots(limit);
                 case REFILL -> refills.add(refill(limit, policy));
                 case CALENDAR, ROLLING -> throw new IllegalStateException(limit.name() + " is not enforced");
             }
         }
-        return new ScopeLimits(name, slots, refills);
+        return new ScopeLimits(spec.scope(), slots, spec.max(), refills);
+    }
+
+    private static long slots(LimitSpec limit) {
+        return Objects.requireNonNull(limit.amount()).longValueExact();
     }
 
     private static ScopeLimits weighed(ScopeLimits scope, List<LimitSpec> limits, String model) {
@@ -68,7 +119,7 @@ final class Compiler {
                     .orElseThrow();
             refills.add(refill.withWeights(limit.weightsOf(model).scaled(limit.decimals())));
         }
-        return new ScopeLimits(scope.scope(), scope.slots(), refills);
+        return new ScopeLimits(scope.scope(), scope.slots(), scope.max(), refills);
     }
 
     /**

@@ -44,7 +44,15 @@ final class Installer {
         String document = policy.toJson();
         String note = "{\"by\":\"" + host + "\"}";
         Installation installation = new Installation(
-                policy.project(), held, "", Digests.hex(document, 16), document, note, policy.scopes());
+                policy.project(),
+                held,
+                "",
+                Digests.hex(document, 16),
+                document,
+                note,
+                policy.shadow(),
+                policy.maxWaiters(),
+                policy.scopes());
         return store.install(installation).thenCompose(installed -> {
             if (installed instanceof Installed.Done done) {
                 return CompletableFuture.completedStage(done.stamp());

@@ -5,28 +5,32 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 import java.time.Duration;
-import java.util.List;
 
 /** What a limit's numbers must have in common with the policy's: countable, passable, and safe at the provider. */
 final class LimitChecks {
     private static final Duration HOUR = Duration.ofHours(1);
 
+    /** What may come of a limit of the provider's that lets too much through. */
+    private static final String REJECTS = "; the provider may reject what is above 1";
+
     private LimitChecks() {}
 
-    static void check(
-            Policy.Spec policy, List<LimitSpec> limits, Node.Members document, Problems problems, Problems warnings) {
+    static void check(Policy.Spec policy, Node.Members document, Problems problems, Problems warnings) {
         BigDecimal usual = mostInSpan(policy.headroom(), policy.burst(), policy.quantum());
         boolean usualWarns = usual.compareTo(BigDecimal.ONE) > 0;
         if (usualWarns) {
             Node at =
                     document.values().getOrDefault("headroom", document.values().getOrDefault("burst", document));
-            warn(at, policy.headroom(), policy.burst(), policy.quantum(), usual, warnings);
+            warn(at, policy.headroom(), policy.burst(), policy.quantum(), usual, REJECTS, warnings);
         }
-        for (LimitSpec limit : limits) {
-            if (limit.window() == Window.REFILL && limit.amount() != null && limit.period() != null) {
-                boolean said = check(limit, policy, problems);
-                if (!said && limit.period().compareTo(HOUR) <= 0) {
-                    warnIfOwn(limit, policy, usualWarns, warnings);
+        for (ScopeSpec scope : policy.scopes()) {
+            String so = scope.isProviders() ? REJECTS : "";
+            for (LimitSpec limit : scope.limits()) {
+                if (limit.window() == Window.REFILL && limit.amount() != null && limit.period() != null) {
+                    boolean said = check(limit, policy, problems);
+                    if (!said && limit.period().compareTo(HOUR) <= 0) {
+                        warnIfOwn(limit, policy, usualWarns, so, warnings);
+                    }
                 }
             }
         }
@@ -54,7 +58,8 @@ final class LimitChecks {
     }
 
     /** Warns of numbers that are the limit's own; those it has from the policy were warned of once. */
-    private static void warnIfOwn(LimitSpec limit, Policy.Spec policy, boolean usualWarns, Problems warnings) {
+    private static void warnIfOwn(
+            LimitSpec limit, Policy.Spec policy, boolean usualWarns, String so, Problems warnings) {
         BigDecimal headroom = Compiler.headroom(limit, policy);
         Duration burst = Compiler.burst(limit, policy);
         Duration span = Compiler.span(limit, policy);
@@ -63,18 +68,23 @@ final class LimitChecks {
                 && span.equals(policy.quantum());
         BigDecimal most = mostInSpan(headroom, burst, span);
         if (most.compareTo(BigDecimal.ONE) > 0 && !(usual && usualWarns)) {
-            warn(limit.at(), headroom, burst, span, most, warnings);
+            warn(limit.at(), headroom, burst, span, most, so, warnings);
         }
     }
 
     private static void warn(
-            Node at, BigDecimal headroom, Duration burst, Duration span, BigDecimal most, Problems warnings) {
+            Node at,
+            BigDecimal headroom,
+            Duration burst,
+            Duration span,
+            BigDecimal most,
+            String so,
+            Problems warnings) {
         warnings.add(
                 at,
                 "headroom " + headroom.toPlainString() + " with a burst of " + Durations.text(burst) + " lets "
                         + most.round(new MathContext(4, RoundingMode.UP)).toPlainString()
-                        + " of the limit through in some " + Durations.text(span)
-                        + "; the provider may reject what is above 1");
+                        + " of the limit through in some " + Durations.text(span) + so);
     }
 
     /** The largest share of the provider's limit that any {@code span} can admit: headroom × (1 + burst ÷ span). */

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class LimitRules {
     static final Section.Range HEADROOM = Section.Range.of("0.01", "1", 4);
 
+    static final String AGENTS = "agents";
+
     private static final int MAX_LIMITS = 32;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,63}");
     private static final Map<String, Period> KNOWN_PERIODS = Map.of(
@@ -27,9 +29,9 @@ final class LimitRules {
             "tpm", Period.MINUTE,
             "rpd", Period.DAY,
             "tpd", Period.DAY);
-    private static final Set<String> IN_FLIGHT = Set.of("concurrency", "agents");
+    private static final Set<String> IN_FLIGHT = Set.of("concurrency", AGENTS);
     private static final List<String> KNOWN =
-            List.of("rpm", "itpm", "otpm", "tpm", "rpd", "tpd", "usd", "concurrency", "agents");
+            List.of("rpm", "itpm", "otpm", "tpm", "rpd", "tpd", "usd", "concurrency", AGENTS);
     private static final Section.Range AMOUNT = Section.Range.of("0", "1000000000000000", 6);
     private static final Section.Range COUNT = Section.Range.of("0", "1000000", 0);
     private static final Duration SHORTEST = Duration.ofMillis(1);

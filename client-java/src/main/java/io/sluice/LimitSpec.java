@@ -49,7 +49,7 @@ record LimitSpec(
         CALENDAR,
         /** The last period, at every instant. */
         ROLLING,
-        /** Calls that run now. */
+        /** What is there now: calls that run, or agents that were active lately. */
         IN_FLIGHT;
 
         String label() {
@@ -71,6 +71,11 @@ record LimitSpec(
                 .findFirst()
                 .map(ModelWeights::weights)
                 .orElse(weights);
+    }
+
+    /** Whether it counts the agents that were active lately, not calls. */
+    boolean countsAgents() {
+        return name.equals(LimitRules.AGENTS);
     }
 
     /** The most decimals among all weights that can apply: costs are counted in 1/10^decimals. */

@@ -7,21 +7,14 @@ import java.util.List;
  *
  * @param name its name, unique in the policy
  * @param models the models that belong to it
- * @param limits its limits
  * @param outputReserve how a call's output is reserved
  * @param maxOutput the output assumed where a call names no cap, in tokens
  */
-record ModelClass(String name, List<Glob> models, List<LimitSpec> limits, OutputReserve outputReserve, long maxOutput) {
+record ModelClass(String name, List<Glob> models, OutputReserve outputReserve, long maxOutput) {
     static final long DEFAULT_MAX_OUTPUT = 8192;
 
     ModelClass {
         models = List.copyOf(models);
-        limits = List.copyOf(limits);
-    }
-
-    /** The name of its scope in Redis. */
-    String scope() {
-        return "c:" + name;
     }
 
     boolean matches(String model) {

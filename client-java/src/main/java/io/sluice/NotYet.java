@@ -3,7 +3,6 @@ package io.sluice;
 import io.sluice.LimitSpec.Window;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 
 /**
@@ -12,14 +11,10 @@ import java.util.function.Predicate;
  */
 final class NotYet {
     /** Pointers into the document; {@code *} is every entry of a list. */
-    private static final List<String> KEYS =
-            List.of("/workspaces", "/each", "/ramp", "/teams/*/limits", "/teams/*/classes", "/classes/*/when");
+    private static final List<String> KEYS = List.of("/ramp", "/classes/*/when", "/each/*/limits/agents");
 
-    private static final Map<String, String> VALUES = Map.of("/mode", "shadow");
-
-    /** Limits of the project and of classes. */
+    /** Limits, wherever they stand. */
     private static final List<Feature> LIMITS = List.of(
-            new Feature("a limit on agents", limit -> limit.name().equals("agents")),
             new Feature("a calendar window", limit -> limit.window() == Window.CALENDAR),
             new Feature("a rolling window", limit -> limit.window() == Window.ROLLING),
             new Feature("a limit in usd", LimitSpec::usd),
@@ -30,23 +25,18 @@ final class NotYet {
 
     private NotYet() {}
 
-    static void report(Node.Members document, List<LimitSpec> limits, Problems problems) {
+    static void report(Node.Members document, List<ScopeSpec> scopes, Problems problems) {
         for (String pointer : KEYS) {
             for (Node node : find(document, pointer)) {
                 problems.add(node, message(pointer.substring(pointer.lastIndexOf('/') + 1)));
             }
         }
-        VALUES.forEach((pointer, value) -> {
-            for (Node node : find(document, pointer)) {
-                if (node.shown().equals(value)) {
-                    problems.add(node, message(pointer.substring(1) + ": " + value));
-                }
-            }
-        });
-        for (LimitSpec limit : limits) {
-            for (Feature feature : LIMITS) {
-                if (feature.uses().test(limit)) {
-                    problems.add(limit.at(), message(feature.name()));
+        for (ScopeSpec scope : scopes) {
+            for (LimitSpec limit : scope.limits()) {
+                for (Feature feature : LIMITS) {
+                    if (feature.uses().test(limit)) {
+                        problems.add(limit.at(), message(feature.name()));
+                    }
                 }
             }
         }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,10 +27,13 @@ public final class Policy {
     /** What calls of unlisted teams, or of none, are counted under. */
     static final String OTHER_TEAMS = "other";
 
+    /** The name under which calls share limits of each agent, team or run where they name none. */
+    static final String NO_NAME = "-";
+
     private final Spec spec;
     private final String json;
     private final List<Problem> warnings;
-    private final List<ScopeLimits> scopes;
+    private final Map<String, ScopeLimits> scopes;
 
     Policy(Spec spec, String json, List<Problem> warnings) {
         this.spec = spec;
@@ -99,6 +103,14 @@ public final class Policy {
         return spec.outage();
     }
 
+    /**
+     * Whether it only watches: every call is admitted at once, and what would have waited or been refused is recorded and
+     * counted.
+     */
+    public boolean shadow() {
+        return spec.shadow();
+    }
+
     Spec spec() {
         return spec;
     }
@@ -114,14 +126,25 @@ public final class Policy {
         return null;
     }
 
-    /** Every scope with its limits, the project first: what is installed. */
-    List<ScopeLimits> scopes() {
-        return scopes;
+    /** Whether a call may name the workspace: the policy lists it, or none at all. */
+    boolean allowsWorkspace(@Nullable String workspace) {
+        return workspace == null
+                || spec.workspaces().isEmpty()
+                || spec.workspaces().contains(workspace);
     }
 
-    /** The scopes one call draws on, the project first, with the weights of its model. */
-    List<ScopeLimits> scopesOf(ModelClass modelClass, String model) {
-        return Compiler.scopesOf(spec, scopes, modelClass, model);
+    /** Every scope with its limits, the project first: what is installed. */
+    List<ScopeLimits> scopes() {
+        return List.copyOf(scopes.values());
+    }
+
+    /**
+     * The scopes one call draws on, with the weights of its model: project, class, workspace, team, each agent's, team's and
+     * run's, then those that count agents. A call without a class draws on the project alone.
+     */
+    List<ScopeLimits> scopesOf(
+            @Nullable ModelClass modelClass, String model, @Nullable String workspace, @Nullable String team) {
+        return Compiler.scopesOf(spec, scopes, modelClass, model, workspace, team);
     }
 
     /** The team part of a flow's name: teams the policy does not list share one, and so do calls of no team. */
@@ -168,15 +191,27 @@ public final class Policy {
             int maxWaiters,
             Duration maxWait,
             Outage outage,
+            boolean shadow,
             List<ModelClass> classes,
-            List<LimitSpec> limits,
+            List<ScopeSpec> scopes,
+            Set<String> workspaces,
             Map<String, Integer> teams,
             Map<Priority, Integer> priorities) {
         Spec {
             classes = List.copyOf(classes);
-            limits = List.copyOf(limits);
+            scopes = List.copyOf(scopes);
+            workspaces = Set.copyOf(workspaces);
             teams = Map.copyOf(teams);
             priorities = Map.copyOf(priorities);
+        }
+
+        /** The limits of the scope of that name. */
+        List<LimitSpec> limitsOf(String scope) {
+            return scopes.stream()
+                    .filter(spec -> spec.scope().equals(scope))
+                    .findFirst()
+                    .map(ScopeSpec::limits)
+                    .orElse(List.of());
         }
     }
 }

@@ -7,19 +7,14 @@ import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads a whole policy: what each key may be, what it is where the document does not say, and what goes together. */
 final class PolicyRules {
     private static final int MAX_CLASSES = 200;
-    private static final int MAX_TEAMS = 200;
     private static final int MAX_MODELS = 64;
     private static final int MAX_WAITERS = 100_000;
     private static final int MAX_WEIGHT = 1_000;
@@ -44,12 +39,9 @@ final class PolicyRules {
         Node.Members document = Presets.under(written, problems);
         Section root = new Section(document, problems);
         Policy.Spec spec = spec(root);
-        List<LimitSpec> limits = Stream.concat(
-                        spec.limits().stream(), spec.classes().stream().flatMap(c -> c.limits().stream()))
-                .toList();
-        LimitChecks.check(spec, limits, document, problems, warnings);
+        LimitChecks.check(spec, document, problems, warnings);
         warnOfUnreached(spec.classes(), document);
-        NotYet.report(document, limits, problems);
+        NotYet.report(document, spec.scopes(), problems);
         problems.refuseIfAny();
         return new Policy(spec, CanonicalJson.write(root.content()), warnings.list());
     }
@@ -74,19 +66,18 @@ final class PolicyRules {
             queue.done();
         }
         Outage outage = or(root.choice("outage", Outage.values(), Outage::label), Outage.LOCAL_SHARE);
-        root.choice("mode", new String[] {"enforce", "shadow"}, word -> word);
+        String mode = root.choice("mode", new String[] {"enforce", "shadow"}, word -> word);
 
-        LimitRules limitRules = new LimitRules(provider, problems);
-        List<ModelClass> classes = classes(root, provider, limitRules);
-        Set<String> names = classes.stream().map(ModelClass::name).collect(Collectors.toSet());
-        ScopeRules scopes = new ScopeRules(limitRules, names, problems);
-        List<LimitSpec> limits = limitRules.read(root);
-        scopes.workspaces(root);
-        Map<String, Integer> teams = teams(root, scopes);
-        scopes.each(root);
+        ScopeRules rules = new ScopeRules(new LimitRules(provider, problems), problems);
+        List<ModelClass> classes = classes(root, provider, rules);
+        rules.project(root);
+        Set<String> workspaces = rules.workspaces(root);
+        Map<String, Integer> teams = rules.teams(root);
+        rules.each(root);
+        List<ScopeSpec> scopes = rules.scopes(root.node());
         Map<Priority, Integer> priorities = priorities(root);
         ramp(root);
-        PriceRules.check(root, limits, classes, problems);
+        PriceRules.check(root, scopes, classes, problems);
         root.done();
         return new Policy.Spec(
                 or(project, ""),
@@ -100,15 +91,16 @@ final class PolicyRules {
                 maxWaiters,
                 maxWait,
                 outage,
+                "shadow".equals(mode),
                 classes,
-                limits,
+                scopes,
+                workspaces,
                 teams,
                 priorities);
     }
 
-    private List<ModelClass> classes(Section root, Provider provider, LimitRules limitRules) {
+    private List<ModelClass> classes(Section root, Provider provider, ScopeRules rules) {
         List<ModelClass> classes = new ArrayList<>();
-        Set<String> names = new HashSet<>();
         for (Section section : root.sections("classes", MAX_CLASSES)) {
             String name = section.name();
             List<Glob> models = section.globs("models", MAX_MODELS);
@@ -118,17 +110,14 @@ final class PolicyRules {
                 problems.add(items, "must name at least one model");
             }
             when(section);
-            List<LimitSpec> limits = limitRules.read(section);
+            rules.modelClass(section, name);
             OutputReserve reserve = or(
                     section.choice("output_reserve", OutputReserve.values(), OutputReserve::label),
                     provider.outputReserve());
             int maxOutput =
                     or(section.whole("max_output", 1, (int) Call.MAX_TOKENS), (int) ModelClass.DEFAULT_MAX_OUTPUT);
             section.done();
-            if (name != null && !names.add(name)) {
-                problems.add(section.at("name"), "is the name of an earlier class");
-            }
-            classes.add(new ModelClass(or(name, ""), models, limits, reserve, maxOutput));
+            classes.add(new ModelClass(or(name, ""), models, reserve, maxOutput));
         }
         return classes;
     }
@@ -142,27 +131,6 @@ final class PolicyRules {
             when.whole("context_over", 0, (int) Call.MAX_TOKENS);
             when.done();
         }
-    }
-
-    private Map<String, Integer> teams(Section root, ScopeRules scopes) {
-        Map<String, Integer> teams = new LinkedHashMap<>();
-        Set<String> names = new HashSet<>();
-        for (Section section : root.sections("teams", MAX_TEAMS)) {
-            String name = section.name();
-            int weight = or(section.whole("weight", 1, MAX_WEIGHT), 1);
-            scopes.limitsAndClasses(section);
-            section.done();
-            if (name == null) {
-                continue;
-            }
-            if (name.equals(Policy.OTHER_TEAMS) || name.equals("-")) {
-                problems.add(section.at("name"), "is what calls of no team or an unlisted one are counted under");
-            } else if (!names.add(name)) {
-                problems.add(section.at("name"), "is the name of an earlier team");
-            }
-            teams.put(name, weight);
-        }
-        return teams;
     }
 
     private Map<Priority, Integer> priorities(Section root) {

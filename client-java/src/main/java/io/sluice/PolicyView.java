@@ -1,26 +1,34 @@
 package io.sluice;
 
+import io.sluice.Store.Answer;
 import io.sluice.Store.Layout;
 import io.sluice.Store.ScopeCost;
 import io.sluice.Store.StoredPolicy;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** One version of a project's policy as a client uses it: a call in, its scopes and costs out. Immutable. */
+/** One version of a project's policy as a client uses it: a call in, its scopes, costs and flow out. Immutable. */
 final class PolicyView {
     final String stamp;
     final Policy policy;
-    private static final Weights NOTHING = new Weights(1, 0, 0, 0, 0, 0);
-    private static final int ROUTES = 1_000;
+    private static final int ROUTES = 4_000;
 
     private final Map<String, Layout> layouts = new HashMap<>();
 
-    /** By model, for the models seen so far. */
-    private final Map<String, Route> routes = new ConcurrentHashMap<>();
+    /** Workspaces and teams with limits of their own: calls of all others go one way. */
+    private final Set<String> parts = new HashSet<>();
+
+    /** What was found so far. */
+    private final Map<RouteKey, Route> routes = new ConcurrentHashMap<>();
+
+    /** Calls of no class, where they are admitted nevertheless. */
+    private final ModelClass unknown;
 
     private final long leaseUs;
 
@@ -33,40 +41,57 @@ final class PolicyView {
             throw new OutageException("bad_policy", "the stored policy of " + project + " cannot be read: " + e, e);
         }
         leaseUs = policy.lease().toNanos() / 1_000;
+        unknown =
+                new ModelClass("unknown", List.of(), policy.provider().outputReserve(), ModelClass.DEFAULT_MAX_OUTPUT);
         stored.layouts().forEach(layout -> layouts.put(layout.scope(), layout));
+        for (ScopeSpec scope : policy.spec().scopes()) {
+            if (!scope.limits().isEmpty()) {
+                parts.add(scope.part());
+            }
+        }
     }
 
     long leaseUs() {
         return leaseUs;
     }
 
-    /** What a call draws on; {@code null} if no class matches its model. */
+    /**
+     * What a call draws on; {@code null} if the policy does not say: no class matches its model, or it lists workspaces and
+     * not the call's. A policy that only watches admits these too.
+     */
     @Nullable
     Resolved resolve(Call call) {
-        Route route = route(call.model);
+        if (!policy.shadow() && !policy.allowsWorkspace(call.workspace)) {
+            return null;
+        }
+        Route route = route(call);
         if (route == null) {
             return null;
         }
         Permit.Reserved estimate = Estimates.reserve(call, route.modelClass);
-        return new Resolved(this, route, estimate, route.costs(estimate));
+        return new Resolved(this, call, route, estimate, route.costs(call, estimate));
     }
 
-    private @Nullable Route route(String model) {
-        Route known = routes.get(model);
+    private @Nullable Route route(Call call) {
+        String workspace =
+                call.workspace != null && parts.contains(ScopeSpec.workspace(call.workspace)) ? call.workspace : null;
+        String team = call.team != null && parts.contains(ScopeSpec.team(call.team)) ? call.team : null;
+        RouteKey key = new RouteKey(call.model, workspace, team);
+        Route known = routes.get(key);
         if (known != null) {
             return known;
         }
-        ModelClass modelClass = policy.classOf(model);
-        if (modelClass == null) {
+        ModelClass modelClass = policy.classOf(call.model);
+        if (modelClass == null && !policy.shadow()) {
             return null;
         }
         List<ScopeRoute> scopes = new ArrayList<>();
-        for (ScopeLimits scope : policy.scopesOf(modelClass, model)) {
+        for (ScopeLimits scope : policy.scopesOf(modelClass, call.model, workspace, team)) {
             scopes.add(scopeRoute(scope));
         }
-        Route route = new Route(modelClass, scopes);
+        Route route = new Route(modelClass == null ? unknown : modelClass, scopes);
         if (routes.size() < ROUTES) {
-            routes.put(model, route);
+            routes.put(key, route);
         }
         return route;
     }
@@ -76,52 +101,80 @@ final class PolicyView {
         if (layout == null) {
             throw new OutageException("lost_state", "scope " + scope.scope() + " is not in Redis", null);
         }
-        List<Weights> weights = new ArrayList<>();
+        List<RefillLimit> limits = new ArrayList<>();
         for (int i = 0; i < layout.limits().size(); i++) {
-            weights.add(
-                    layout.active().get(i) ? weightsOf(scope, layout.limits().get(i)) : NOTHING);
+            limits.add(layout.active().get(i) ? limitOf(scope, layout.limits().get(i)) : ScopeRoute.REMOVED);
         }
-        return new ScopeRoute(scope.scope(), weights);
+        return new ScopeRoute(scope.scope(), scope.slots(), limits);
     }
 
-    private static Weights weightsOf(ScopeLimits scope, String limit) {
+    private static RefillLimit limitOf(ScopeLimits scope, String limit) {
         for (RefillLimit refill : scope.refills()) {
             if (refill.name().equals(limit)) {
-                return refill.weights();
+                return refill;
             }
         }
         throw new OutageException(
                 "lost_state", "limit " + limit + " of " + scope.scope() + " is not in the policy", null);
     }
 
-    /** One scope's limits by the positions the scripts keep; a removed one weighs nothing. */
-    private record ScopeRoute(String scope, List<Weights> weights) {}
+    private record RouteKey(
+            String model,
+            @Nullable String workspace,
+            @Nullable String team) {}
 
-    /** Where the calls of one model go. */
+    /** Where the calls of one model, workspace and team go. */
     record Route(ModelClass modelClass, List<ScopeRoute> scopes) {
-        List<ScopeCost> costs(Permit.Reserved quantities) {
+        List<ScopeCost> costs(Call call, Permit.Reserved quantities) {
             List<ScopeCost> costs = new ArrayList<>(scopes.size());
             for (ScopeRoute scope : scopes) {
-                List<Long> units = new ArrayList<>(scope.weights.size());
-                for (Weights weights : scope.weights) {
-                    units.add(weights.cost(quantities));
-                }
-                costs.add(new ScopeCost(scope.scope, units));
+                costs.add(scope.cost(call, quantities));
             }
             return costs;
         }
     }
 
     /** A call against one version of the policy. */
-    record Resolved(PolicyView view, Route route, Permit.Reserved estimate, List<ScopeCost> costs) {
+    record Resolved(PolicyView view, Call call, Route route, Permit.Reserved estimate, List<ScopeCost> costs) {
 
+        /** The class's name; {@code unknown} where none matches and it is admitted nevertheless. */
         String modelClass() {
             return route.modelClass.name();
         }
 
+        /** Whose share it draws on: {@code <team>|<i, n or b>}. */
+        String flow() {
+            return view.policy.flowTeam(call.team) + "|" + call.priority.letter();
+        }
+
+        /** The flow's weight: 1 to 1,000,000. */
+        int weight() {
+            return view.policy.flowWeight(call.team, call.priority);
+        }
+
+        /** The agent, or {@code -} if it names none. */
+        String agent() {
+            return call.agent == null ? Policy.NO_NAME : call.agent;
+        }
+
         /** The costs of what was used, on the same scopes. */
         List<ScopeCost> costsOf(Permit.Reserved used) {
-            return route.costs(used);
+            return route.costs(call, used);
+        }
+
+        /**
+         * Why this version will never admit the call, in the words of the scripts: closed, or larger than a limit ever allows.
+         * {@code null} if it may. So calls that wait need not ask when the policy has changed to their disadvantage.
+         */
+        @Nullable
+        Answer impossible() {
+            for (int i = 0; i < costs.size() && !view.policy.shadow(); i++) {
+                Answer no = route.scopes.get(i).impossible(costs.get(i));
+                if (no != null) {
+                    return no;
+                }
+            }
+            return null;
         }
     }
 }

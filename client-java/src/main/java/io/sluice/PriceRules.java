@@ -2,7 +2,6 @@ package io.sluice;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** Reads the prices, and checks that a limit in money has one for every model it can meet. */
 final class PriceRules {
@@ -11,16 +10,23 @@ final class PriceRules {
 
     private PriceRules() {}
 
-    static void check(Section root, List<LimitSpec> ofProject, List<ModelClass> classes, Problems problems) {
+    static void check(Section root, List<ScopeSpec> scopes, List<ModelClass> classes, Problems problems) {
         List<Glob> priced = prices(root, problems);
-        for (ModelClass modelClass : classes) {
-            for (LimitSpec limit : Stream.concat(ofProject.stream(), modelClass.limits().stream())
-                    .toList()) {
-                for (Glob model : limit.usd() ? modelClass.models() : List.<Glob>of()) {
-                    if (priced.stream().noneMatch(price -> price.covers(model))) {
-                        problems.add(limit.at(), "needs a price for " + model + " of class " + modelClass.name());
+        for (ScopeSpec scope : scopes) {
+            for (LimitSpec limit : scope.limits()) {
+                for (ModelClass modelClass : classes) {
+                    if (limit.usd() && scope.covers(modelClass)) {
+                        checkPriced(limit, modelClass, priced, problems);
                     }
                 }
+            }
+        }
+    }
+
+    private static void checkPriced(LimitSpec limit, ModelClass modelClass, List<Glob> priced, Problems problems) {
+        for (Glob model : modelClass.models()) {
+            if (priced.stream().noneMatch(price -> price.covers(model))) {
+                problems.add(limit.at(), "needs a price for " + model + " of class " + modelClass.name());
             }
         }
     }

@@ -16,6 +16,15 @@ public enum Priority {
         return name().toLowerCase(Locale.ROOT);
     }
 
+    /** The name used in flows. */
+    char letter() {
+        return switch (this) {
+            case INTERACTIVE -> 'i';
+            case NORMAL -> 'n';
+            case BATCH -> 'b';
+        };
+    }
+
     /**
      * Reads a {@link #label()}.
      *

@@ -41,6 +41,8 @@ public record Refusal(
         CLOSED,
         /** No class of the policy matches the model. */
         UNKNOWN_MODEL,
+        /** The policy lists workspaces and the call names another one. */
+        UNKNOWN_WORKSPACE,
         /** A money limit applies and the model has no price. */
         UNPRICED,
         /** The id is in use with another body or by another caller. */

@@ -29,13 +29,19 @@ final class Refusals {
                 project + ": " + waiting + " calls wait already, no more may (queue.max_waiters)");
     }
 
-    static Refusal unknownModel(String project, Call call) {
-        return new Refusal(
+    /** A call that {@link PolicyView#resolve} finds no place for. */
+    static Refusal unresolved(String project, Policy policy, Call call) {
+        if (!policy.allowsWorkspace(call.workspace)) {
+            return helpless(
+                    Refusal.Kind.UNKNOWN_WORKSPACE,
+                    null,
+                    null,
+                    project + ": the policy lists workspaces, but not '" + call.workspace + "'");
+        }
+        return helpless(
                 Refusal.Kind.UNKNOWN_MODEL,
                 null,
                 null,
-                null,
-                false,
                 project + ": no class of the policy matches the model '" + call.model + "'");
     }
 

@@ -122,6 +122,9 @@ public interface Store extends AutoCloseable {
      * @param digest of the content
      * @param document the policy as text
      * @param note who and when
+     * @param shadow whether it admits everything and only records what it would have done
+     * @param maxWaiters the most calls that may wait at a time
+     * @param scopes the project's first
      */
     record Installation(
             String project,
@@ -130,6 +133,8 @@ public interface Store extends AutoCloseable {
             String digest,
             String document,
             String note,
+            boolean shadow,
+            int maxWaiters,
             List<ScopeLimits> scopes) {}
 
     /** The answer to an {@link Installation}. */

@@ -220,8 +220,46 @@ class CompilerTest {
                 .extracting(RefillLimit::name)
                 .containsExactly("rpm", "tpm");
         ModelClass b = Objects.requireNonNull(policy.classOf("b"));
-        assertThat(policy.scopesOf(b, "b"))
+        assertThat(policy.scopesOf(b, "b", null, null))
                 .containsExactly(policy.scopes().get(0), policy.scopes().get(2));
+    }
+
+    /** One that bounds nothing is not kept; one that bounds only its agents is kept as that alone. */
+    @Test
+    void compilesTheScopesOfPartsInTheOrderOfTheDocument() {
+        Policy policy = Policy.parse("""
+                project: p
+                limits: {agents: 50}
+                classes:
+                  - {name: a, models: [a], limits: {rpm: 60, agents: 0}}
+                  - {name: b, models: [b]}
+                workspaces:
+                  - {name: prod, limits: {concurrency: 100}, classes: [{name: b, limits: {rpm: 60}}, {name: a}]}
+                  - {name: bare, limits: {}}
+                teams:
+                  - {name: research, weight: 2, limits: {concurrency: 20, agents: 5}}
+                  - {name: ops, classes: [{name: a, limits: {agents: 3}}]}
+                each:
+                  - {by: run, limits: {concurrency: 2}, max: 7}
+                  - {by: agent, limits: {rpm: 60, concurrency: 4}}
+                  - {by: team, limits: {}}
+                """);
+
+        RefillLimit rpm = new RefillLimit("rpm", 54, 60_000_000, 1, 270_000_000, 54, 60_000_000, 60, 60, REQUESTS);
+        assertThat(policy.scopes())
+                .containsExactly(
+                        new ScopeLimits("p", -1, 0, List.of()),
+                        new ScopeLimits("c:a", -1, 0, List.of(rpm)),
+                        new ScopeLimits("c:b", -1, 0, List.of()),
+                        new ScopeLimits("w:prod", 100, 0, List.of()),
+                        new ScopeLimits("w:prod|b", -1, 0, List.of(rpm)),
+                        new ScopeLimits("t:research", 20, 0, List.of()),
+                        new ScopeLimits("r:", 2, 7, List.of()),
+                        new ScopeLimits("a:", 4, 10_000, List.of(rpm)),
+                        new ScopeLimits("n:p", 50, 0, List.of()),
+                        new ScopeLimits("n:c:a", 0, 0, List.of()),
+                        new ScopeLimits("n:t:research", 5, 0, List.of()),
+                        new ScopeLimits("n:t:ops|a", 3, 0, List.of()));
     }
 
     /** Whatever is accepted refills exactly amount × headroom in a period and stays below 2^53. */

@@ -20,7 +20,7 @@ class LimitProblemsTest {
 
     /** Every row: the document, then the only problem it has: path, line, part of the message, value. */
     @ParameterizedTest
-    @MethodSource({"limits", "windows", "together", "notYet"})
+    @MethodSource({"limits", "windows", "together", "parts", "notYet"})
     void reportsExactly(String text, String path, int line, String message, String value) {
         List<Problem> problems = problems(text);
 
@@ -145,28 +145,103 @@ class LimitProblemsTest {
                         "{…}"));
     }
 
+    /** Workspaces, teams, and each agent, team or run. */
+    static Stream<Arguments> parts() {
+        String classes = "project: p\nclasses: [{name: sonnet, models: [m]}]\n";
+        return Stream.of(
+                row("project: p\nworkspaces: {name: w}", "/workspaces", 2, "must be a list", "{…}"),
+                row("project: p\nworkspaces:\n  - limits: {rpm: 60}", "/workspaces/0/name", 3, "must be there", ""),
+                row("project: p\nworkspaces: [{name: 'w|x'}]", "/workspaces/0/name", 2, "must be a name", "w|x"),
+                row(
+                        "project: p\nworkspaces:\n  - {name: w}\n  - {name: w}\n",
+                        "/workspaces/1/name",
+                        4,
+                        "name of an earlier workspace",
+                        "w"),
+                row("project: p\nworkspaces: [{name: w, weight: 2}]", "/workspaces/0/weight", 2, "unknown key", "2"),
+                row(
+                        classes + "workspaces: [{name: w, classes: [{name: sonet, limits: {rpm: 60}}]}]",
+                        "/workspaces/0/classes/0/name",
+                        3,
+                        "is not the name of a class; did you mean sonnet?",
+                        "sonet"),
+                row(
+                        classes + "teams: [{name: t, classes: [{name: sonnet}, {name: sonnet}]}]",
+                        "/teams/0/classes/1/name",
+                        3,
+                        "has its limits in an earlier entry",
+                        "sonnet"),
+                row(
+                        "project: p\nteams: [{name: t, limits: {concurrency: -1}}]",
+                        "/teams/0/limits/concurrency",
+                        2,
+                        "from 0 to",
+                        "-1"),
+                row(
+                        "project: p\nteams: [{name: t, limits: {agents: 1.5}}]",
+                        "/teams/0/limits/agents",
+                        2,
+                        "whole",
+                        "1.5"),
+                row("project: p\neach: [{limits: {rpm: 60}}]", "/each/0/by", 2, "must be there", ""),
+                row(
+                        "project: p\neach: [{by: host, limits: {rpm: 60}}]",
+                        "/each/0/by",
+                        2,
+                        "one of agent, team, run",
+                        "host"),
+                row("project: p\neach: [{by: agent}]", "/each/0/limits", 2, "must be there", ""),
+                row(
+                        "project: p\neach: [{by: agent, limits: {rpm: 60}, max: 0}]",
+                        "/each/0/max",
+                        2,
+                        "from 1 to 1000000",
+                        "0"),
+                row(
+                        "project: p\neach:\n  - {by: run, limits: {rpm: 60}}\n  - {by: run, limits: {tpm: 60}}\n",
+                        "/each/1/by",
+                        4,
+                        "has its limits in an earlier entry",
+                        "run"),
+                // Their numbers must be as exact and as passable as the project's.
+                row(
+                        "project: p\nworkspaces: [{name: w, limits: {tpm: 1000000001}}]",
+                        "/workspaces/0/limits/tpm",
+                        2,
+                        "every whole amount up to 16679998 can",
+                        "1000000001"),
+                row(
+                        classes + "teams: [{name: t, classes: [{name: sonnet, limits: {rpm: 1}}]}]",
+                        "/teams/0/classes/0/limits/rpm",
+                        3,
+                        "no call could ever pass",
+                        "1"),
+                row(
+                        "project: p\neach: [{by: agent, limits: {rpm: {amount: 60, quantum: 1s}}}]",
+                        "/each/0/limits/rpm",
+                        2,
+                        "less than one call fits into 1s",
+                        "{…}"),
+                // 5 teams with limits in each of 199 classes, and the teams, the classes and the project themselves.
+                row(
+                        "project: p\nclasses: [" + entries(199, "{name: c%d, models: [m%d]}") + "]\nteams: ["
+                                + entries(
+                                        5,
+                                        "{name: t%d, limits: {agents: 2, rpm: 60}, classes: ["
+                                                + entries(199, "{name: c%d, limits: {rpm: 60}}")
+                                                        .replace("%d", "%%d")
+                                                + "]}")
+                                + "]",
+                        "",
+                        1,
+                        "has 1205 scopes with limits of their own; at most 1000 may be",
+                        "{…}"));
+    }
+
     /** Valid by the grammar, refused because nothing would enforce it. */
     static Stream<Arguments> notYet() {
         String classes = "project: p\nclasses:\n  - name: a\n    models: [m]\n";
         return Stream.of(
-                row(
-                        "project: p\nmode: shadow\n",
-                        "/mode",
-                        2,
-                        "mode: shadow is not enforced by this version yet",
-                        "shadow"),
-                row(
-                        classes + "workspaces: [{name: w, classes: [{name: a, limits: {rpm: 60}}]}]\n",
-                        "/workspaces",
-                        5,
-                        "workspaces is not enforced",
-                        "[…]"),
-                row(
-                        "project: p\neach: [{by: agent, limits: {rpm: 60}, max: 10}]\n",
-                        "/each",
-                        2,
-                        "each is not enforced",
-                        "[…]"),
                 row(
                         "project: p\nramp: {from: 0.1, double_every: 60s, agents_per_minute: 10}\n",
                         "/ramp",
@@ -174,17 +249,29 @@ class LimitProblemsTest {
                         "ramp is not enforced",
                         "{…}"),
                 row(
-                        "project: p\nteams:\n  - name: t\n    limits: {rpm: 60}\n",
-                        "/teams/0/limits",
+                        "project: p\nteams:\n  - name: t\n    limits: {rpd: 60}\n",
+                        "/teams/0/limits/rpd",
                         4,
-                        "limits is not enforced",
+                        "a calendar window is not enforced",
+                        "60"),
+                row(
+                        classes + "workspaces: [{name: w, classes: [{name: a, limits: {rpm: {adopt: true}}}]}]\n",
+                        "/workspaces/0/classes/0/limits/rpm",
+                        5,
+                        "adopt is not enforced",
                         "{…}"),
                 row(
-                        classes + "teams: [{name: t, classes: [{name: a, limits: {rpm: 60}}]}]\n",
-                        "/teams/0/classes",
-                        5,
-                        "classes is not enforced",
-                        "[…]"),
+                        "project: p\neach: [{by: run, limits: {x: {amount: 9, per: 5h, of: tokens}}}]\n",
+                        "/each/0/limits/x",
+                        2,
+                        "a rolling window is not enforced",
+                        "{…}"),
+                row(
+                        "project: p\neach: [{by: team, limits: {agents: 5}}]\n",
+                        "/each/0/limits/agents",
+                        2,
+                        "agents is not enforced",
+                        "5"),
                 row(
                         classes + "    when: {service_tier: standard, context_over: 200000}\n",
                         "/classes/0/when",
@@ -196,7 +283,6 @@ class LimitProblemsTest {
                 limit("x: {amount: 60, per: 5h, of: tokens}", "/x", "a rolling window is not enforced", "{…}"),
                 limit("rpm: {amount: 60, window: rolling}", "/rpm", "a rolling window is not enforced", "{…}"),
                 limit("usd: {amount: 5, per: hour}", "/usd", "a limit in usd is not enforced", "{…}"),
-                limit("agents: 5", "/agents", "a limit on agents is not enforced", "5"),
                 limit("rpm: {adopt: true}", "/rpm", "adopt is not enforced", "{…}"),
                 limit("rpm: {adaptive: {start: 10, max: 100}}", "/rpm", "adaptive is not enforced", "{…}"));
     }
@@ -240,16 +326,7 @@ class LimitProblemsTest {
                 .allSatisfy(problem -> assertThat(problem.message()).endsWith("is not enforced by this version yet"));
         assertThat(problems)
                 .extracting(Problem::path)
-                .containsExactly(
-                        "/mode",
-                        "/classes/0/when",
-                        "/limits/usd",
-                        "/limits/usd",
-                        "/workspaces",
-                        "/teams/0/limits",
-                        "/teams/0/classes",
-                        "/each",
-                        "/ramp");
+                .containsExactly("/classes/0/when", "/limits/usd", "/limits/usd", "/ramp");
     }
 
     @Test
@@ -271,14 +348,17 @@ class LimitProblemsTest {
     }
 
     @Test
-    void refusesWhatANotYetEnforcedPartGetsWrong() {
-        assertThat(
-                        problems(
-                                "project: p\nteams: [{name: t, classes: [{name: sonet}]}]\nclasses: [{name: sonnet, models: [m]}]"))
-                .anyMatch(problem -> problem.path().equals("/teams/0/classes/0/name")
-                        && problem.message().contains("did you mean sonnet?"));
-        assertThat(problems("project: p\neach: [{by: host, limits: {rpm: 60}}]"))
-                .anyMatch(problem -> problem.path().equals("/each/0/by"));
+    void refusesATeamsMoneyWithoutAPriceForTheClassesItIsFor() {
+        String classes = "project: p\nclasses: [{name: a, models: [m]}, {name: b, models: [n]}]\n";
+
+        assertThat(problems(classes + "teams: [{name: t, limits: {usd: {amount: 5, per: hour}}}]"))
+                .extracting(Problem::message)
+                .contains("needs a price for m of class a", "needs a price for n of class b");
+        assertThat(problems(classes
+                        + "workspaces: [{name: w, classes: [{name: b, limits: {usd: {amount: 5, per: hour}}}]}]"))
+                .extracting(Problem::message)
+                .contains("needs a price for n of class b")
+                .doesNotContain("needs a price for m of class a");
     }
 
     private static List<Problem> problems(String text) {

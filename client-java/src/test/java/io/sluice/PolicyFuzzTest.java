@@ -47,7 +47,10 @@ class PolicyFuzzTest {
             classes:
               - {name: flash, models: ["gemini-*", "g?"], limits: {rpm: 4000, tpm: {amount: 2000000, burst: 2s}}}
             limits: {concurrency: 200, x: {amount: 3000, per: 2h, window: refill, weights: {input: 0.5}}}
-            teams: [{name: research, weight: 2}]
+            mode: shadow
+            workspaces: [{name: prod, limits: {rpm: 600}, classes: [{name: flash, limits: {agents: 3}}]}]
+            teams: [{name: research, weight: 2, limits: {agents: 5}, classes: [{name: flash, limits: {rpm: 50}}]}]
+            each: [{by: agent, limits: {rpm: 60}, max: 10}, {by: run, limits: {concurrency: 2}}]
             priorities: {interactive: 16}
             """;
 

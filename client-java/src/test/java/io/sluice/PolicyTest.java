@@ -3,6 +3,7 @@ package io.sluice;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.sluice.InvalidPolicyException.Problem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -122,7 +123,7 @@ class PolicyTest {
     }
 
     private static RefillLimit itpm(Policy policy, ModelClass modelClass, String model) {
-        return policy.scopesOf(modelClass, model).get(1).refills().get(0);
+        return policy.scopesOf(modelClass, model, null, null).get(1).refills().get(0);
     }
 
     @Test
@@ -220,6 +221,55 @@ class PolicyTest {
         assertThat(Policy.parse("{project: p, limits: {rpm: 60}, classes: [{name: c, models: [m]}]}")
                         .warnings())
                 .isEmpty();
+    }
+
+    /** What the provider does not know it cannot reject; a team still gets more than its limit says. */
+    @Test
+    void warnsOfALimitThatLetsMoreThroughWhereverItStands() {
+        String x = "x: {amount: 600, per: 10s, of: requests}";
+        Policy policy = Policy.parse("{project: p, classes: [{name: c, models: [m]}], workspaces: [{name: w, limits: {"
+                + x
+                + "}}], teams: [{name: t, classes: [{name: c, limits: {" + x + "}}]}], each: [{by: run, limits: {" + x
+                + "}}]}");
+
+        assertThat(policy.warnings())
+                .extracting(Problem::path)
+                .containsExactly("/workspaces/0/limits/x", "/teams/0/classes/0/limits/x", "/each/0/limits/x");
+        assertThat(policy.warnings())
+                .extracting(warning -> warning.message().contains("the provider may reject"))
+                .containsExactly(true, false, false);
+    }
+
+    @Test
+    void watchesOnlyWhereItSaysSo() {
+        assertThat(Policy.parse("{project: p, mode: shadow}").shadow()).isTrue();
+        assertThat(Policy.parse("{project: p, mode: enforce}").shadow()).isFalse();
+        assertThat(Policy.parse("{project: p}").shadow()).isFalse();
+    }
+
+    /** Written in another order and with numbers spelt out; read back it is the same. */
+    @Test
+    void writesPartsInOneSpelling() {
+        Policy policy = Policy.parse("""
+                each: [{max: 1e4, limits: {rpm: {amount: 120}}, by: agent}]
+                teams:
+                  - {classes: [{limits: {rpm: 500.0}, name: c}], limits: {agents: 5, concurrency: 20}, weight: 2, name: t}
+                workspaces: [{limits: {concurrency: {amount: 9}}, name: w}, {name: bare, limits: {}}]
+                mode: shadow
+                classes: [{models: [m], name: c}]
+                project: p
+                """);
+
+        assertThat(policy.toJson()).isEqualTo("""
+                {"project":"p","mode":"shadow","classes":[{"name":"c","models":["m"]}],\
+                "workspaces":[{"name":"w","limits":{"concurrency":9}},{"name":"bare"}],\
+                "teams":[{"name":"t","weight":2,"limits":{"agents":5,"concurrency":20},\
+                "classes":[{"name":"c","limits":{"rpm":500}}]}],\
+                "each":[{"by":"agent","limits":{"rpm":120},"max":10000}]}""");
+        Policy again = Policy.parse(policy.toJson());
+        assertThat(again.toJson()).isEqualTo(policy.toJson());
+        assertThat(again.scopes()).isEqualTo(policy.scopes());
+        assertThat(again.shadow()).isTrue();
     }
 
     @Test

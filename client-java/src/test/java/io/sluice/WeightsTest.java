@@ -123,6 +123,10 @@ class WeightsTest {
     }
 
     private static Weights weights(Policy policy, ModelClass modelClass, String model) {
-        return policy.scopesOf(modelClass, model).get(0).refills().get(0).weights();
+        return policy.scopesOf(modelClass, model, null, null)
+                .get(0)
+                .refills()
+                .get(0)
+                .weights();
     }
 }

@@ -125,24 +125,32 @@ public final class RedisStore implements Store {
     public CompletionStage<Installed> install(Installation it) {
         byte[] epoch = new byte[8];
         new SecureRandom().nextBytes(epoch);
+        return run(
+                Script.POLICY, it.project(), policyArguments(it, HexFormat.of().formatHex(epoch)), Replies::installed);
+    }
+
+    static List<String> policyArguments(Installation it, String epoch) {
         List<String> arguments = new ArrayList<>(List.of(
                 "",
-                HexFormat.of().formatHex(epoch),
+                epoch,
                 Long.toString(it.held()),
                 it.expected(),
                 it.digest(),
                 it.document(),
                 it.note(),
+                it.shadow() ? "shadow" : "enforce",
+                Integer.toString(it.maxWaiters()),
                 Integer.toString(it.scopes().size())));
         for (ScopeLimits scope : it.scopes()) {
             arguments.add(scope.scope());
             arguments.add(Long.toString(scope.slots()));
+            arguments.add(Long.toString(scope.max()));
             arguments.add(Integer.toString(scope.refills().size()));
             for (RefillLimit limit : scope.refills()) {
                 addLimit(arguments, limit);
             }
         }
-        return run(Script.POLICY, it.project(), arguments, Replies::installed);
+        return arguments;
     }
 
     @Override

@@ -50,7 +50,7 @@ class BadArgumentsIT {
         "held, 2, x",
         "mode, 7, ''",
         "mode, 7, off",
-        "max_waiters, 8, 0",
+        "max_waiters, 8, -1",
         "max_waiters, 8, nan",
         "scopes, 9, 0",
         "scopes, 9, 1001",

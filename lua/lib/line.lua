@@ -1,0 +1,471 @@
+-- The line: who waits, where, and in which order.
+--
+-- In {project}:waiters
+--     !                    how the line stands: [arrivals so far, waiting, clock, places kept, and of each firm waiter: id, class,
+--                          arrival]
+--     <id>                 arrival, deadline and place in the flow (doubles), then a record as a permit has it; its state: waiting,
+--                          again (its host was told to submit it again: another policy) or place (gave up at its deadline;
+--                          only its arrival is kept)
+--     |<class>             [clock, tag, waiting, weights of the flows that wait, us between grants, last grant, lanes that can be
+--                          tried, generation, candidate, since when]
+--     |<class>|<flow>      [tag, weight, waiting, entered, granted, generation, workspace, arrival, workspace, arrival, ...]: of each
+--                          lane the first arrival that can be tried
+--     %<agent>             how many of an agent's calls wait
+-- In {project}:lines, all scores 0, read in order of the text; numbers have 16 digits
+--     w|<line>|<arrival>|<id>                    the waiters of a line. Line = host|class|flow|workspace|private scopes: first come,
+--                                                first served
+--     r|<class>|<flow>|<workspace>|<arrival>|<id>      a line's first waiter, if it can be tried
+--     k|<scope>|<arrival>|<id>                   ... if it is parked: short on a private scope
+--     s|<host>|<arrival>|<id>                    ... if it is set aside: its host is silent
+--     f|<class>|<tag>|<arrival>|<flow>|<workspace>     lanes (flow x workspace) that can be tried, in their order
+--     c|<tag>|<class>                            classes that have such lanes, in their order
+--     i|<host>|g|<id>, i|<host>|s|<id>           news for a host: granted, claim it; submit it again
+--     t|<class>, t|<class>|<flow>                which of these have state
+-- flow = team|priority. Nothing here is read as a whole: every step finds the first of something.
+local WAITING, AGAIN, PLACE = 'waiting', 'again', 'place'
+local SILENT, CLAIM, GRACE = 600000, 500000, 1000000
+local line, classes, flows = { changed = false }, {}, {}
+
+local function digits(number) return string.format('%016.0f', number) end
+
+-- The first entry that starts with `prefix`, which ends in '|'.
+local function first_of(prefix)
+  return redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}', 'LIMIT', 0, 1)[1]
+end
+
+-- Arrival (text) and id: how most entries end.
+local function end_of(entry) return string.match(entry, '|(%d+)|([^|]*)$') end
+
+-- Reads how the line stands; false if that is lost.
+function line.load()
+  local raw = redis.call('HGET', waiters_key, '!')
+  if not raw or not redis.call('ZSCORE', lines_key, '!') or not redis.call('ZSCORE', hosts_key, '!') then return false end
+  local read, fields = pcall(cmsgpack.unpack, raw)
+  if not read or type(fields) ~= 'table' then return false end
+  line.seq, line.waiting, line.clock, line.places, line.firm = fields[1], fields[2], fields[3], fields[4], {}
+  for k = 5, #fields, 3 do
+    line.firm[#line.firm + 1] = { id = fields[k], class = fields[k + 1], arrival = fields[k + 2] }
+  end
+  return true
+end
+
+function line.class(name)
+  local c = classes[name]
+  if not c then
+    local raw = redis.call('HGET', waiters_key, '|' .. name)
+    local f = raw and cmsgpack.unpack(raw) or { 0, 0, 0, 0, 0, 0, 0, 1, '', 0 }
+    c = {
+      name = name, clock = f[1], tag = f[2], waiting = f[3], weights = f[4], gap = f[5], last = f[6], ready = f[7],
+      generation = f[8], candidate = f[9], since = f[10], stored = raw, changed = false,
+    }
+    classes[name] = c
+  end
+  return c
+end
+
+-- A class that was empty meanwhile has forgotten its flows: theirs is an earlier generation then.
+function line.flow(c, name)
+  local key = c.name .. '|' .. name
+  local f = flows[key]
+  if not f then
+    local raw = redis.call('HGET', waiters_key, '|' .. key)
+    f = { name = name, key = key, tag = 0, weight = 1, waiting = 0, entered = 0, granted = 0, lanes = {}, stored = raw, changed = false }
+    if raw then
+      local v = cmsgpack.unpack(raw)
+      if v[6] == c.generation then
+        f.tag, f.weight, f.waiting, f.entered, f.granted = v[1], v[2], v[3], v[4], v[5]
+        for k = 7, #v, 2 do f.lanes[v[k]] = v[k + 1] end
+      end
+    end
+    f.class = c
+    flows[key] = f
+  end
+  return f
+end
+
+function line.lane_entry(f, workspace, arrival)
+  return 'f|' .. f.class.name .. '|' .. digits(f.tag) .. '|' .. arrival .. '|' .. f.name .. '|' .. workspace
+end
+
+function line.class_entry(c) return 'c|' .. digits(c.tag) .. '|' .. c.name end
+
+-- Puts a lane where its first arrival says (text; nil: nobody of it can be tried).
+function line.set_lane(f, workspace, arrival)
+  local before, c = f.lanes[workspace], f.class
+  if before == arrival then return end
+  if before then redis.call('ZREM', lines_key, line.lane_entry(f, workspace, before)) end
+  if arrival then redis.call('ZADD', lines_key, 0, line.lane_entry(f, workspace, arrival)) end
+  f.lanes[workspace], f.changed = arrival, true
+  local ready = c.ready + (arrival and 1 or 0) - (before and 1 or 0)
+  if c.ready == 0 and ready > 0 then redis.call('ZADD', lines_key, 0, line.class_entry(c)) end
+  if c.ready > 0 and ready == 0 then redis.call('ZREM', lines_key, line.class_entry(c)) end
+  c.ready, c.changed = ready, true
+end
+
+function line.lane_prefix(w) return 'r|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. '|' end
+
+function line.refresh_lane(w)
+  local entry = first_of(line.lane_prefix(w))
+  line.set_lane(line.flow(line.class(w.class), w.flow), w.workspace, entry and end_of(entry))
+end
+
+function line.set_flow_tag(f, tag)
+  if tag == f.tag then return end
+  for workspace, arrival in pairs(f.lanes) do redis.call('ZREM', lines_key, line.lane_entry(f, workspace, arrival)) end
+  f.tag, f.changed = tag, true
+  for workspace, arrival in pairs(f.lanes) do redis.call('ZADD', lines_key, 0, line.lane_entry(f, workspace, arrival)) end
+end
+
+function line.set_class_tag(c, tag)
+  if tag == c.tag then return end
+  if c.ready > 0 then redis.call('ZREM', lines_key, line.class_entry(c)) end
+  c.tag, c.changed = tag, true
+  if c.ready > 0 then redis.call('ZADD', lines_key, 0, line.class_entry(c)) end
+end
+
+-- What one waiter is, from its record in the form of a permit.
+function line.waiter(id, arrival, deadline, place, permit)
+  local w = { id = id, arrival = arrival, deadline = deadline, place = place, permit = permit, class = '', workspace = '', flow = permit[FLOW] }
+  local scopes, private = {}, {}
+  local at = SCOPES
+  while permit[at] do
+    local name = permit[at]
+    local kind = string.byte(name, 1)
+    local s = { name = name, at = at + 1, private = false, counts = kind == COUNT_SCOPE }
+    if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE or kind == COUNT_SCOPE then
+      -- Who counts already passes an `n:` scope: it must not stand behind another agent there.
+      s.private, private[#private + 1] = true, kind == COUNT_SCOPE and name .. '=' .. permit[AGENT] or name
+    elseif kind == 99 then
+      w.class = string.sub(name, 3)
+    elseif kind == 119 then
+      w.workspace = string.match(name, '^w:([^|]*)')
+    end
+    scopes[#scopes + 1] = s
+    at = at + 2 + permit[at + 1]
+  end
+  w.scopes = scopes
+  w.line = permit[HOST] .. '|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. '|' .. table.concat(private, ',')
+  return w
+end
+
+function line.read(id, raw)
+  if not raw or #raw < 24 then return nil end
+  local permit = read_permit(string.sub(raw, 25))
+  if not permit then return nil end
+  local arrival, deadline, place = struct.unpack('<ddd', raw)
+  return line.waiter(id, arrival, deadline, place, permit)
+end
+
+function line.write(w)
+  redis.call('HSET', waiters_key, w.id, struct.pack('<ddd', w.arrival, w.deadline, w.place) .. cmsgpack.pack(unpack(w.permit)))
+end
+
+local function ending(w) return '|' .. digits(w.arrival) .. '|' .. w.id end
+
+-- A line's first waiter can be tried.
+function line.make_ready(w)
+  redis.call('ZADD', lines_key, 0, 'r|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. ending(w))
+  line.refresh_lane(w)
+end
+
+-- It can not, for now.
+function line.make_unready(w)
+  redis.call('ZREM', lines_key, 'r|' .. w.class .. '|' .. w.flow .. '|' .. w.workspace .. ending(w))
+  line.refresh_lane(w)
+end
+
+function line.like(w, entry)
+  local arrival, id = end_of(entry)
+  return { id = id, arrival = tonumber(arrival), class = w.class, flow = w.flow, workspace = w.workspace, line = w.line, scopes = w.scopes, permit = w.permit }
+end
+
+-- A line's first waiter is no longer that: wherever it stood, it stands there no more.
+function line.unindex(w)
+  local ends = ending(w)
+  local entries = { 's|' .. w.permit[HOST] .. ends }
+  for _, s in ipairs(w.scopes) do
+    if s.private then entries[#entries + 1] = 'k|' .. s.name .. ends end
+  end
+  redis.call('ZREM', lines_key, unpack(entries))
+  line.make_unready(w)
+end
+
+function line.join(w)
+  local prefix = 'w|' .. w.line .. '|'
+  local entry, first = 'w|' .. w.line .. ending(w), first_of(prefix)
+  redis.call('ZADD', lines_key, 0, entry)
+  if not first or entry < first then
+    if first then line.unindex(line.like(w, first)) end
+    line.make_ready(w)
+  end
+end
+
+-- The first parked line of a private scope may be tried again.
+function line.unpark(scope)
+  local entry = line.waiting > 0 and first_of('k|' .. scope .. '|')
+  if entry then
+    redis.call('ZREM', lines_key, entry)
+    local _, id = end_of(entry)
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
+    if w then line.make_ready(w) end
+  end
+end
+
+-- One that could have been tried is gone: nobody else would wake those behind it.
+function line.unpark_all(w)
+  for _, s in ipairs(w.scopes) do
+    if s.private then line.unpark(s.name) end
+  end
+end
+
+function line.quit(w)
+  local entry = 'w|' .. w.line .. ending(w)
+  local was_first = first_of('w|' .. w.line .. '|') == entry
+  redis.call('ZREM', lines_key, entry)
+  if was_first then
+    line.unindex(w)
+    local first = first_of('w|' .. w.line .. '|')
+    if first then line.make_ready(line.like(w, first)) end
+    line.unpark_all(w)
+  end
+end
+
+-- The first waiter of the first line of a lane leaves because it starts: the next of its line comes up, and lane and class get
+-- their new tags, in two commands.
+function line.pass_on(w, f, flow_tag, class_tag)
+  local c, ends, prefix = f.class, ending(w), line.lane_prefix(w)
+  local next_in_line = redis.call('ZRANGEBYLEX', lines_key, '[w|' .. w.line .. '|', '(w|' .. w.line .. '}', 'LIMIT', 1, 1)[1]
+  local next_in_lane = redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}', 'LIMIT', 1, 1)[1]
+  local gone = { 'w|' .. w.line .. ends, string.sub(prefix, 1, -2) .. ends, line.class_entry(c) }
+  local added, arrival = {}, next_in_lane and end_of(next_in_lane)
+  if next_in_line then
+    local next_arrival, id = end_of(next_in_line)
+    added[1], added[2] = 0, prefix .. next_arrival .. '|' .. id
+    if not arrival or next_arrival < arrival then arrival = next_arrival end
+  end
+  for workspace, first in pairs(f.lanes) do gone[#gone + 1] = line.lane_entry(f, workspace, first) end
+  if not arrival then c.ready = c.ready - 1 end
+  f.lanes[w.workspace], f.tag, f.changed, c.tag, c.changed = arrival, flow_tag, true, class_tag, true
+  for workspace, first in pairs(f.lanes) do
+    added[#added + 1] = 0
+    added[#added + 1] = line.lane_entry(f, workspace, first)
+  end
+  if c.ready > 0 then
+    added[#added + 1] = 0
+    added[#added + 1] = line.class_entry(c)
+  end
+  redis.call('ZREM', lines_key, unpack(gone))
+  if #added > 0 then redis.call('ZADD', lines_key, unpack(added)) end
+end
+
+function line.count_in(w)
+  local c = line.class(w.class)
+  local f = line.flow(c, w.flow)
+  if c.waiting == 0 then line.set_class_tag(c, math.max(line.clock, c.tag)) end
+  if f.waiting == 0 then
+    line.set_flow_tag(f, math.max(c.clock, f.tag))
+    f.weight = w.permit[WEIGHT]
+    c.weights = c.weights + f.weight
+  end
+  if not w.place then
+    f.entered = f.entered + 1
+    w.place = f.entered
+  end
+  f.waiting, f.changed = f.waiting + 1, true
+  c.waiting, c.changed = c.waiting + 1, true
+  line.waiting, line.changed = line.waiting + 1, true
+  if w.permit[AGENT] ~= '-' then redis.call('HINCRBY', waiters_key, '%' .. w.permit[AGENT], 1) end
+end
+
+function line.count_out(w)
+  local c = line.class(w.class)
+  local f = line.flow(c, w.flow)
+  f.waiting, f.changed = f.waiting - 1, true
+  if f.waiting == 0 then c.weights = c.weights - f.weight end
+  c.waiting, c.changed = c.waiting - 1, true
+  line.waiting, line.changed = line.waiting - 1, true
+  local agent = w.permit[AGENT]
+  if agent ~= '-' and redis.call('HINCRBY', waiters_key, '%' .. agent, -1) <= 0 then
+    redis.call('HDEL', waiters_key, '%' .. agent)
+  end
+  if c.waiting == 0 then
+    -- Nobody is left whose order could depend on them.
+    c.clock, c.weights, c.candidate, c.generation = 0, 0, '', c.generation + 1
+    for _, f in pairs(flows) do
+      if f.class == c then f.tag, f.entered, f.granted, f.lanes = 0, 0, 0, {} end
+    end
+  end
+end
+
+function line.forget_place(w)
+  line.places, line.changed = line.places - 1, true
+  redis.call('HDEL', waiters_key, w.id)
+  redis.call('ZREM', times_key, w.id)
+end
+
+-- Stands in line from now on: a new call, or one that was counted in already.
+function line.stand(w, now)
+  w.permit[STATE] = WAITING
+  line.write(w)
+  redis.call('ZADD', times_key, w.deadline, w.id)
+  redis.call('ZADD', times_key, 'NX', now + w.permit[LEASE], '&' .. w.permit[HOST])
+  line.join(w)
+end
+
+function line.enter(w, now)
+  line.count_in(w)
+  line.stand(w, now)
+end
+
+-- It waits no longer and nothing stays behind but what the caller writes in its stead.
+function line.leave(w)
+  if w.permit[STATE] == WAITING then
+    line.quit(w)
+  else
+    redis.call('ZREM', lines_key, 'i|' .. w.permit[HOST] .. '|s|' .. w.id)
+  end
+  line.count_out(w)
+end
+
+function line.forget(w)
+  if w.permit[STATE] == PLACE then return line.forget_place(w) end
+  line.leave(w)
+  redis.call('HDEL', waiters_key, w.id)
+  redis.call('ZREM', times_key, w.id)
+end
+
+-- A host gives a sign of life: what was set aside while it was silent may be tried again, a bounded part at a time.
+function line.alive(host, now)
+  redis.call('ZADD', hosts_key, now, host)
+  if line.waiting == 0 then return false end
+  local prefix = 's|' .. host .. '|'
+  local aside = redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(s|' .. host .. '}', 'LIMIT', 0, 64)
+  for _, entry in ipairs(aside) do
+    redis.call('ZREM', lines_key, entry)
+    local _, id = end_of(entry)
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
+    if w then line.make_ready(w) end
+  end
+  return #aside == 64
+end
+
+-- The share of a minute of its limits that a call takes, in billionths: what order goes by. Costs stand in `list`; nil where
+-- nothing is told of them.
+function line.cost(list, at, now)
+  local share = nil
+  while list[at] do
+    local name, n = list[at], list[at + 1]
+    if name == 'p' or string.byte(name, 1) == 99 then
+      local s = scope_of(name, now)
+      for i = 1, s and math.min(n, s.n) or 0 do
+        local _, active, rate, _, _, _, _, _, _, minute = limit_at(s, i)
+        if active == 1 and rate > 0 then share = math.max(share or 1, floor(list[at + 1 + i] / minute * 1e9)) end
+      end
+    end
+    at = at + 2 + n
+  end
+  return share or 1
+end
+
+function line.step(cost, weight) return math.max(1, floor(cost * 1000 / weight)) end
+
+-- A permit ended other than estimated: its flow's place in the order moves by the difference, if it is still in line.
+function line.move_tags(permit, before, after, now)
+  local class
+  local at = SCOPES
+  while permit[at] do
+    if string.byte(permit[at], 1) == 99 then class = string.sub(permit[at], 3) end
+    at = at + 2 + permit[at + 1]
+  end
+  local c = class and line.class(class)
+  if not c or c.waiting == 0 then return end
+  local weight, f = permit[WEIGHT], line.flow(c, permit[FLOW])
+  if f.waiting > 0 then
+    line.set_flow_tag(f, math.max(c.clock, f.tag + (after and line.step(after, weight) or 0) - line.step(before, weight)))
+  end
+  line.set_class_tag(c, math.max(line.clock, c.tag + (after and line.step(after, 1) or 0) - line.step(before, 1)))
+end
+
+-- Expected us until a waiter starts, its place in its flow, and whether it is the first there.
+function line.outlook(w, exact, full)
+  local c = line.class(w.class)
+  local f = line.flow(c, w.flow)
+  local position = math.min(math.max(1, w.place - f.granted), math.max(1, f.waiting))
+  if position == 1 and not full and exact > 0 then return exact, position end
+  local expected = ceil(position * c.gap * c.weights / f.weight)
+  return math.max(expected, exact, 1000), position
+end
+
+-- Tags grow without end and must stay exact: past 2^50 all of a clock go back by as much as it does.
+local REBASE = 1125899906842624
+
+function line.known_in(prefix)
+  return redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}')
+end
+
+function line.rebase()
+  for _, c in pairs(classes) do
+    if c.clock > REBASE then
+      for _, entry in ipairs(line.known_in('t|' .. c.name .. '|')) do
+        local f = line.flow(c, string.sub(entry, 4 + #c.name))
+        line.set_flow_tag(f, math.max(0, f.tag - c.clock))
+      end
+      c.clock, c.changed = 0, true
+    end
+  end
+  if line.clock > REBASE then
+    for _, entry in ipairs(line.known_in('t|')) do
+      local name = string.match(entry, '^t|([^|]*)$')
+      if name then line.set_class_tag(line.class(name), math.max(0, line.class(name).tag - line.clock)) end
+    end
+    line.clock, line.changed = 0, true
+  end
+end
+
+function line.save()
+  if line.waiting > 0 then line.rebase() end
+  if not line.changed then
+    for _, c in pairs(classes) do line.changed = line.changed or c.changed end
+    for _, f in pairs(flows) do line.changed = line.changed or f.changed end
+    if not line.changed then return end
+  end
+  local fields = {}
+  if line.waiting == 0 then
+    -- Nobody waits: no order to remember.
+    line.clock, line.firm = 0, {}
+    local known = line.known_in('t|')
+    for _, entry in ipairs(known) do redis.call('HDEL', waiters_key, string.sub(entry, 2)) end
+    if #known > 0 then redis.call('ZREMRANGEBYLEX', lines_key, '[t|', '(t}') end
+  else
+    for name, c in pairs(classes) do
+      if c.changed then
+        fields[#fields + 1] = '|' .. name
+        fields[#fields + 1] = cmsgpack.pack({
+          c.clock, c.tag, c.waiting, c.weights, c.gap, c.last, c.ready, c.generation, c.candidate, c.since,
+        })
+        if not c.stored then redis.call('ZADD', lines_key, 0, 't|' .. name) end
+      end
+    end
+    for key, f in pairs(flows) do
+      if f.changed then
+        local v = { f.tag, f.weight, f.waiting, f.entered, f.granted, f.class.generation }
+        for workspace, arrival in pairs(f.lanes) do
+          v[#v + 1] = workspace
+          v[#v + 1] = arrival
+        end
+        fields[#fields + 1] = '|' .. key
+        fields[#fields + 1] = cmsgpack.pack(v)
+        if not f.stored then redis.call('ZADD', lines_key, 0, 't|' .. key) end
+      end
+    end
+  end
+  local head = { line.seq, line.waiting, line.clock, line.places }
+  for _, firm in ipairs(line.firm) do
+    head[#head + 1] = firm.id
+    head[#head + 1] = firm.class
+    head[#head + 1] = firm.arrival
+  end
+  fields[#fields + 1] = '!'
+  fields[#fields + 1] = cmsgpack.pack(head)
+  for k = 1, #fields, 60 do redis.call('HSET', waiters_key, unpack(fields, k, math.min(k + 59, #fields))) end
+end

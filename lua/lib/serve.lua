@@ -1,0 +1,304 @@
+-- Who starts next. Waiters are tried in order (lib/line.lua): one that lacks nothing starts; one that lacks something of its
+-- own (an agent's, team's or run's scope) is parked; one that lacks something shared closes it for all later ones. So a full
+-- class never delays another, an agent at its own cap never delays other agents, and nobody takes what an earlier one
+-- is short on.
+--
+-- Firm. Two shared limits, each drained in turn by others, would keep a call that needs both waiting for ever. So the one a
+-- class would start next becomes firm after its patience: one slot of each of its shared scopes is kept out of what others
+-- may take, and once it has its slots, its tokens too.
+local GRANTS, TRIES, LEAST_PATIENCE = 16, 64, 1000000
+local granted_to, starts_in, more, trying = {}, nil, false, nil
+
+local function patience(w)
+  local longest = 0
+  for _, at in ipairs(w.scopes) do
+    local s = not at.private and book[at.name]
+    for i = 1, s and s.n or 0 do
+      local _, active, rate, factor, tick = limit_at(s, i)
+      if active == 1 and rate > 0 then
+        longest = math.max(longest, floor(w.permit[at.at + i] * factor / rate) * tick)
+      end
+    end
+  end
+  return math.max(LEAST_PATIENCE, 2 * longest)
+end
+
+-- The private scope that keeps a waiter out, and for how long if that is known.
+local function kept_out(w, now)
+  for _, at in ipairs(w.scopes) do
+    if at.private then
+      local s = scope_of(at.name, now)
+      local counts = at.counts and redis.call('ZSCORE', times_key, agent_entry(at.name, w.permit[AGENT]))
+      if s and not counts then
+        local short = shortage(s, w.permit, at.at)
+        if short then return s, not short.full and short.wait or nil end
+        local parked = first_of('k|' .. at.name .. '|')
+        if parked and end_of(parked) < digits(w.arrival) then return s, nil end
+      end
+    end
+  end
+  return nil
+end
+
+-- What a waiter is short on in its shared scopes: by scope, or nil; and whether slots are among it.
+local function short_on(w, kept, now)
+  local shorts, full, wait = nil, false, 0
+  for _, at in ipairs(w.scopes) do
+    local s = not at.private and scope_of(at.name, now)
+    local short = s and shortage(s, w.permit, at.at, kept[at.name])
+    if short then
+      shorts = shorts or {}
+      shorts[at.name] = short
+      full = full or short.full
+      wait = math.max(wait, short.wait)
+    end
+  end
+  return shorts, full, wait
+end
+
+local function keep_for(w, full, kept)
+  for _, at in ipairs(w.scopes) do
+    local s = not at.private and book[at.name]
+    if s then
+      local keep = kept[at.name] or { slots = 0 }
+      if s.slots >= 0 then keep.slots = keep.slots + 1 end
+      for i = 1, not full and s.n or 0 do
+        local _, active, _, factor, _, capacity = limit_at(s, i)
+        if active == 1 then keep[i] = (keep[i] or 0) + math.min(w.permit[at.at + i] * factor, capacity) end
+      end
+      kept[at.name] = keep
+    end
+  end
+end
+
+-- A waiter starts. `own`: its host is the one that asks right now, and needs no claim. `first`: of a lane that can be tried.
+local function start(w, now, own, first)
+  local permit, c = w.permit, line.class(w.class)
+  local f, cost = line.flow(c, w.flow), line.cost(w.permit, SCOPES, now)
+  take_all(permit, now)
+  permit[STATE], permit[GRANTED] = own and 'running' or 'granted', now
+  redis.call('ZADD', times_key, now + (own and permit[LEASE] or CLAIM), w.id)
+  write_permit(w.id, permit)
+  line.clock, c.clock = math.max(line.clock, c.tag), math.max(c.clock, f.tag)
+  local flow_tag, class_tag = f.tag + line.step(cost, permit[WEIGHT]), c.tag + line.step(cost, 1)
+  if first then
+    line.pass_on(w, f, flow_tag, class_tag)
+  else
+    line.quit(w)
+    line.set_class_tag(c, class_tag)
+    line.set_flow_tag(f, flow_tag)
+  end
+  f.granted, f.changed = f.granted + 1, true
+  if c.last > 0 then c.gap = c.gap == 0 and now - c.last or floor((7 * c.gap + now - c.last) / 8) end
+  c.last = now
+  line.count_out(w)
+  if own then
+    redis.call('HDEL', waiters_key, w.id)
+  else
+    local host = permit[HOST]
+    redis.call('ZADD', lines_key, 0, 'i|' .. host .. '|g|' .. w.id)
+    granted_to[host] = granted_to[host] and granted_to[host] .. ' ' .. w.id or 'g ' .. w.id
+  end
+end
+
+-- After a try: whoever is parked behind this one on a private scope that still has a slot comes next.
+local function unpark_behind(w, now)
+  for _, at in ipairs(w.scopes) do
+    local s = at.private and scope_of(at.name, now)
+    if s and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name) end
+  end
+end
+
+local function serve(stamp, now, own)
+  if line.waiting == 0 then return end
+  local silent_hosts, kept, closed, closed_project, blocked = {}, {}, {}, nil, {}
+  local grants, tries, changes = 0, 0, 0
+
+  local function silent(host)
+    if silent_hosts[host] == nil then
+      local last = tonumber(redis.call('ZSCORE', hosts_key, host))
+      silent_hosts[host] = not last or now - last > SILENT
+    end
+    return silent_hosts[host]
+  end
+
+  -- 1. The firm ones, oldest first.
+  local firm, firm_of, why = {}, {}, {}
+  for _, one in ipairs(line.firm) do
+    local w = line.read(one.id, redis.call('HGET', waiters_key, one.id))
+    local waits = w and w.permit[STATE] == WAITING and w.class == one.class and w.permit[STAMP] == stamp
+      and redis.call('ZSCORE', lines_key, 'w|' .. w.line .. ending(w))
+      and not silent(w.permit[HOST]) and w.deadline > now
+    if waits and not kept_out(w, now) then
+      local shorts, full, exact = short_on(w, kept, now)
+      if not shorts then
+        start(w, now, own == w.id, false)
+        grants, changes = grants + 1, changes + 1
+        unpark_behind(w, now)
+      else
+        keep_for(w, full, kept)
+        firm[#firm + 1], firm_of[one.class], why[w.id] = one, true, { shorts, full, exact }
+      end
+    end
+  end
+  if #firm ~= #line.firm then line.changed = true end
+  line.firm = firm
+
+  local function next_class()
+    local skip = 0
+    while true do
+      local found = redis.call('ZRANGEBYLEX', lines_key, '[c|', '(c}', 'LIMIT', skip, 8)
+      for _, entry in ipairs(found) do
+        local name = string.sub(entry, 20)
+        if not closed['c:' .. name] then return line.class(name) end
+      end
+      if #found < 8 then return nil end
+      skip = skip + 8
+    end
+  end
+
+  -- Of a class's lanes the first that is not closed: flow and workspace, one text.
+  local function next_lane(c)
+    local skip, from = 0, 38 + #c.name
+    while true do
+      local prefix = 'f|' .. c.name
+      local found = redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix .. '|', '(' .. prefix .. '}', 'LIMIT', skip, 8)
+      for _, entry in ipairs(found) do
+        local lane = string.sub(entry, from)
+        local team, workspace = string.match(lane, '^([^|]*)|[^|]*|(.*)$')
+        if not (closed['t:' .. team] or closed['t:' .. team .. '|' .. c.name]
+          or closed['w:' .. workspace] or closed['w:' .. workspace .. '|' .. c.name]) then return lane end
+      end
+      if #found < 8 then return nil end
+      skip = skip + 8
+    end
+  end
+
+  -- Whether it needs something of the project that an earlier one is short on.
+  local function needs_closed(w)
+    if not closed_project then return false end
+    if closed_project.full then return true end
+    for i = 1, w.permit[SCOPES + 1] do
+      if closed_project[i] and w.permit[SCOPES + 1 + i] > 0 then return true end
+    end
+    return false
+  end
+
+  -- The first of its class that cannot start: a candidate, and after its patience firm.
+  local function first_blocked(w, c, shorts, full)
+    -- A try does not wait: one that comes again and again must not start another's patience anew.
+    if blocked[c.name] or w.id == trying then return end
+    blocked[c.name] = true
+    if c.candidate ~= w.id then
+      c.candidate, c.since, c.changed = w.id, now, true
+    elseif not firm_of[c.name] and now - c.since > patience(w) then
+      if not shorts then shorts, full = short_on(w, kept, now) end
+      keep_for(w, shorts and full, kept)
+      firm_of[c.name], line.changed = true, true
+      local at = #line.firm + 1
+      while at > 1 and line.firm[at - 1].arrival > w.arrival do at = at - 1 end
+      table.insert(line.firm, at, { id = w.id, class = c.name, arrival = w.arrival })
+    end
+  end
+
+  local function close(shorts, c)
+    for name, short in pairs(shorts) do
+      if name == 'p' then
+        closed_project = closed_project or {}
+        closed_project.full = closed_project.full or short.full
+        for i = 1, book.p.n do closed_project[i] = closed_project[i] or short[i] end
+        closed['c:' .. c.name] = true
+      else
+        closed[name] = true
+      end
+    end
+  end
+
+  local function try(w, c)
+    local permit = w.permit
+    changes = changes + 1
+    if silent(permit[HOST]) then
+      line.make_unready(w)
+      redis.call('ZADD', lines_key, 0, 's|' .. permit[HOST] .. ending(w))
+      return line.unpark_all(w)
+    end
+    if w.deadline <= now then return line.forget(w) end
+    if permit[STAMP] ~= stamp then
+      line.quit(w)
+      permit[STATE] = AGAIN
+      line.write(w)
+      redis.call('ZADD', lines_key, 0, 'i|' .. permit[HOST] .. '|s|' .. w.id)
+      return
+    end
+    local out, wait = kept_out(w, now)
+    if out then
+      line.make_unready(w)
+      redis.call('ZADD', lines_key, 0, 'k|' .. out.name .. ending(w))
+      if wait then redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name) end
+      return
+    end
+    if needs_closed(w) then
+      changes = changes - 1
+      closed['c:' .. c.name] = true
+      first_blocked(w, c, nil, nil)
+      return unpark_behind(w, now)
+    end
+    local shorts, full, exact
+    if why[w.id] then
+      shorts, full, exact = unpack(why[w.id])
+    else
+      shorts, full, exact = short_on(w, kept, now)
+    end
+    if not shorts then
+      start(w, now, own == w.id, true)
+      grants = grants + 1
+    else
+      changes = changes - 1
+      first_blocked(w, c, shorts, full)
+      close(shorts, c)
+      if not full and (not starts_in or exact < starts_in) then starts_in = exact end
+    end
+    unpark_behind(w, now)
+  end
+
+  -- 2. All others, in order.
+  while true do
+    local c = next_class()
+    if not c then return end
+    if grants >= GRANTS or tries >= TRIES then
+      -- Where nothing changed, asking again would find the same.
+      more = more or changes > 0
+      return
+    end
+    local lane = next_lane(c)
+    local entry = lane and first_of('r|' .. c.name .. '|' .. lane .. '|')
+    if not entry then
+      closed['c:' .. c.name] = true
+    else
+      tries = tries + 1
+      local _, id = end_of(entry)
+      local w = line.read(id, redis.call('HGET', waiters_key, id))
+      if w then
+        try(w, c)
+      else
+        redis.call('ZREM', lines_key, entry)
+        redis.call('HINCRBY', levels_key, '#orphans', 1)
+        local flow, workspace = string.match(lane, '^(.*)|([^|]*)$')
+        line.refresh_lane({ class = c.name, flow = flow, workspace = workspace })
+      end
+    end
+  end
+end
+
+-- Us until anybody can start or anything is due; -1 = not known.
+local function until_next(due, now)
+  local next_in = math.min(starts_in or math.huge, due - now)
+  return next_in < EXACT and math.max(next_in, 1) or -1
+end
+
+-- Hints to hosts that something of theirs was granted. Last and by pcall: an ACL user without the channel must not make a
+-- script fail half way.
+local function announce()
+  local prefix = string.sub(levels_key, 1, -7) .. 'h:'
+  for host, message in pairs(granted_to) do redis.pcall('SPUBLISH', prefix .. host, message) end
+end
