@@ -44,10 +44,13 @@ final class ReferenceLine {
 
     static final class Host {
         long lastBeat;
-        boolean madeSilent;
 
         boolean isSilent(long now) {
-            return madeSilent || now - lastBeat > SILENT_AFTER;
+            return now - lastBeat > SILENT_AFTER;
+        }
+
+        void becomesSilent(long now) {
+            lastBeat = Math.min(lastBeat, now - SILENT_AFTER - 1);
         }
     }
 
@@ -74,6 +77,9 @@ final class ReferenceLine {
         final long arrival;
         final long version;
         long deadline;
+
+        /** The how manieth of its flow to enter, 0 before that. */
+        long entered;
 
         /** Its policy moved on: its host is to submit it again. */
         boolean again;
@@ -177,21 +183,22 @@ final class ReferenceLine {
 
     /** The same for one that does not start. Whoever is parked behind it for a scope that has room is next. */
     void leave(Waiter waiter, long now) {
-        boolean wasReady = isReadyHead(waiter);
+        boolean wasHead = !waiter.again && head(waiter.line()) == waiter;
         gone(waiter);
-        if (wasReady) {
-            roomAfter(waiter, now);
+        if (wasHead) {
+            nextOnes(waiter);
         }
     }
 
-    void roomAfter(Waiter waiter, long now) {
-        for (String scope : waiter.privateScopes()) {
-            if (budget.look(scope, now).hasRoom(now)) {
-                unpark(scope);
-            } else {
-                dueAnew(scope, now);
-            }
-        }
+    /** Parked behind one that is not tried any more: nobody else would wake them. */
+    void nextOnes(Waiter waiter) {
+        waiter.privateScopes().forEach(this::unpark);
+    }
+
+    void nextOnesWhereThereIsRoom(Waiter waiter, long now) {
+        waiter.privateScopes().stream()
+                .filter(scope -> !budget.look(scope, now).isFull())
+                .forEach(this::unpark);
     }
 
     List<Waiter> parkedOn(String scope) {
@@ -237,19 +244,12 @@ final class ReferenceLine {
         return budget.shortage(now, waiter.ask.costs(), waiter.agent);
     }
 
-    long position(Waiter waiter) {
-        return 1
-                + order.waitingIn(waiter.modelClass(), waiter.ask.flow()).stream()
-                        .filter(w -> w.arrival < waiter.arrival)
-                        .count();
-    }
-
     // ---- 1. and 2.: who is alive, what is due
 
     private void beats(String host, long now) {
         Host it = hosts.computeIfAbsent(host, h -> new Host());
         it.lastBeat = now;
-        it.madeSilent = false;
+
         lines.forEach((line, standing) -> standing.aside &= !line.host().equals(host));
     }
 
@@ -321,7 +321,8 @@ final class ReferenceLine {
         undo(permit, now);
         join(back);
         order.correct(permit, null);
-        Objects.requireNonNull(hosts.get(back.ask.host())).madeSilent = true;
+        order.neverStarted(back);
+        Objects.requireNonNull(hosts.get(back.ask.host())).becomesSilent(now);
     }
 
     private void undo(Permit permit, long now) {
@@ -404,28 +405,34 @@ final class ReferenceLine {
         if (refused.isEmpty() && earlier == null && !othersWait && tries) {
             refused = "wait";
         }
-        if (refused.isEmpty() && earlier == null && !tries && isLineFullFor(ask.agent())) {
+        if (refused.isEmpty() && known == null && !tries && isLineFullFor(ask.agent())) {
             refused = "full";
         }
         if (!refused.isEmpty()) {
             takeOut(earlier, id, now);
-            long position = position(waiter);
+            long position = nextPosition(waiter);
             serve(now);
             return new Answer(refused, why, position);
         }
         stand(waiter, earlier, now);
         beats(ask.host(), now);
-        waiter.onlyTries = tries;
+        waiter.onlyTries = tries && earlier == null;
         serve(now);
         if (budget.permits.containsKey(id)) {
             claim(Objects.requireNonNull(budget.permits.get(id)), now);
             return Answer.of("granted");
         }
-        Answer answer = new Answer(tries ? "wait" : "waiting", shortage(waiter, now), position(waiter));
-        if (tries) {
+        Answer answer =
+                new Answer(waiter.onlyTries ? "wait" : "waiting", shortage(waiter, now), order.position(waiter));
+        if (waiter.onlyTries) {
             leave(waiter, now);
         }
         return answer;
+    }
+
+    /** Of one that does not join: behind everybody. */
+    private long nextPosition(Waiter waiter) {
+        return 1 + order.waitingIn(waiter.modelClass(), waiter.ask.flow()).size();
     }
 
     private void takeOut(@Nullable Waiter earlier, String id, long now) {
@@ -446,14 +453,15 @@ final class ReferenceLine {
             join(waiter);
             return;
         }
-        boolean wasReady = isReadyHead(earlier);
+        waiter.entered = earlier.entered;
+        boolean wasHead = !earlier.again && head(earlier.line()) == earlier;
         order.waiters.put(waiter.ask.id(), waiter);
         if (members(earlier.line()).isEmpty()) {
             lines.remove(earlier.line());
         }
         stand(waiter);
-        if (wasReady && !waiter.line().equals(earlier.line())) {
-            roomAfter(earlier, now);
+        if (wasHead && !waiter.line().equals(earlier.line())) {
+            nextOnes(earlier);
         }
     }
 
@@ -474,7 +482,8 @@ final class ReferenceLine {
         long its = order.waiters.values().stream()
                 .filter(w -> w.agent.equals(agent))
                 .count();
-        return order.waiters.size() >= maxWaiters || (its + 1) * 2 > maxWaiters;
+        boolean hasHalf = !agent.equals("-") && its >= Math.max(1, maxWaiters / 2);
+        return order.waiters.size() >= maxWaiters || hasHalf;
     }
 
     /** It takes everything: running at once, or to be claimed. */
@@ -485,7 +494,12 @@ final class ReferenceLine {
         permit.state = atOnce ? "running" : "granted";
         permit.due = now + (atOnce ? ask.leaseUs() : CLAIM_WITHIN);
         budget.permits.put(ask.id(), permit);
-        budget.active(permit, now);
+        budget.active(permit, now)
+                .forEach(scope -> lines.forEach((line, standing) -> {
+                    if (scope.equals(standing.parkedOn) && line.agent().equals(waiter.agent)) {
+                        standing.parkedOn = null;
+                    }
+                }));
     }
 
     private static void claim(Permit permit, long now) {
@@ -531,9 +545,6 @@ final class ReferenceLine {
         }
         if (runs) {
             leaves(permit, now);
-            if (!how.equals("undone")) {
-                budget.active(permit, now);
-            }
         }
         budget.correct(permit, now, nothing, used);
         if (nothing || !used.isEmpty()) {
@@ -554,8 +565,10 @@ final class ReferenceLine {
         Waiter waiter = order.waiters.get(id);
         if (waiter != null) {
             leave(waiter, now);
-            waiter.deadline = now + placeUs;
-            places.put(id, waiter);
+            if (places.size() < maxWaiters) {
+                waiter.deadline = now + placeUs;
+                places.put(id, waiter);
+            }
         }
         serve(now);
         return waiter != null;
@@ -584,7 +597,7 @@ final class ReferenceLine {
             boolean runs = permit != null && permit.state.equals("running");
             if (runs) {
                 permit.due = now + permit.lease;
-                budget.active(permit, now);
+                budget.stillActive(permit, now);
             }
             renewed.add(runs);
         }
@@ -623,7 +636,9 @@ final class ReferenceLine {
         Waiter waiter = order.waiters.get(id);
         Permit permit = budget.permits.get(id);
         if (waiter != null) {
-            return waiter.again ? Answer.of("again") : new Answer("waiting", shortage(waiter, now), position(waiter));
+            return waiter.again
+                    ? Answer.of("again")
+                    : new Answer("waiting", shortage(waiter, now), order.position(waiter));
         }
         boolean runs = permit != null && (permit.state.equals("running") || permit.state.equals("granted"));
         return Answer.of(runs ? "granted" : "gone");

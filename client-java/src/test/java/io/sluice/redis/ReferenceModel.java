@@ -104,14 +104,6 @@ final class ReferenceModel {
             return slots >= 0 && used >= slots;
         }
 
-        /** Whether another call of some size may fit. */
-        boolean hasRoom(long now) {
-            return !isFull()
-                    && limits.values().stream()
-                            .filter(limit -> limit.active)
-                            .allMatch(limit -> levelAt(now, limit).compareTo(big(limit.is.factor())) >= 0);
-        }
-
         /** Nothing would be lost if this scope were made anew. */
         boolean isIdle(long now) {
             return used == 0
@@ -291,22 +283,41 @@ final class ReferenceModel {
         }
     }
 
-    /** Its slots are free again. Agents keep counting. */
+    /** Its slots are free again. Its agent counts for another 5 minutes. */
     void leave(Permit permit, long now) {
         permit.costs.keySet().forEach(name -> {
             Scope scope = scope(name, now);
             scope.advance(now);
             scope.used -= name.startsWith("n:") ? 0 : 1;
         });
+        stillActive(permit, now);
     }
 
-    /** The agent of a permit counts for another 5 minutes. */
-    void active(Permit permit, long now) {
+    /** Where its agent still counts it does so for another 5 minutes. */
+    void stillActive(Permit permit, long now) {
+        countedIn(permit, now)
+                .forEach(scope -> scope.agents.computeIfPresent(
+                        Objects.requireNonNull(permit.asked).agent, (agent, until) -> now + 300 * S));
+    }
+
+    private List<Scope> countedIn(Permit permit, long now) {
+        return permit.costs.keySet().stream()
+                .filter(name -> name.startsWith("n:"))
+                .map(name -> scope(name, now))
+                .toList();
+    }
+
+    /** The agent of a permit counts for 5 minutes. The scopes where it did not before. */
+    List<String> active(Permit permit, long now) {
+        List<String> newly = new ArrayList<>();
         permit.costs.keySet().stream().filter(name -> name.startsWith("n:")).forEach(name -> {
             Scope scope = scope(name, now);
-            scope.agents.put(Objects.requireNonNull(permit.asked).agent, now + 300 * S);
+            if (scope.agents.put(Objects.requireNonNull(permit.asked).agent, now + 300 * S) == null) {
+                newly.add(name);
+            }
             scope.used = scope.agents.size();
         });
+        return newly;
     }
 
     /** To the next step of 5 s, and within the millisecond after it in the order in which they came. */
