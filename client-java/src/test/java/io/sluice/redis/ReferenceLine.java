@@ -45,6 +45,9 @@ final class ReferenceLine {
     static final class Host {
         long lastBeat;
 
+        /** When to see whether it is silent for good: as long as it has waiters. */
+        long lookAt = Long.MAX_VALUE;
+
         boolean isSilent(long now) {
             return now - lastBeat > SILENT_AFTER;
         }
@@ -161,16 +164,18 @@ final class ReferenceLine {
         return !waiter.again && standing(waiter).isReady() && head(waiter.line()) == waiter;
     }
 
-    private void stand(Waiter waiter) {
+    private void stand(Waiter waiter, long now) {
+        Host host = hosts.computeIfAbsent(waiter.ask.host(), it -> new Host());
+        host.lookAt = Math.min(host.lookAt, now + waiter.ask.leaseUs());
         Standing standing = standing(waiter);
         if (head(waiter.line()) == waiter) {
             standing.parkedOn = null;
         }
     }
 
-    private void join(Waiter waiter) {
+    private void join(Waiter waiter, long now) {
         order.join(waiter);
-        stand(waiter);
+        stand(waiter, now);
     }
 
     /** Out of the line for good. */
@@ -275,22 +280,24 @@ final class ReferenceLine {
                     scope.used = scope.agents.size();
                     unpark(name);
                 }))));
-        hosts.forEach((host, it) -> {
-            List<Waiter> its = of(host);
-            if (!its.isEmpty()) {
-                long lease = its.get(0).ask.leaseUs();
-                dues.add(new Due(
-                        it.lastBeat + lease,
-                        host,
-                        () -> its.stream()
-                                .limit(DROPPED_AT_MOST)
-                                .filter(w -> order.waiters.get(w.ask.id()) == w)
-                                .forEach(w -> leave(w, now))));
-            }
-        });
+        hosts.forEach((host, it) -> dues.add(new Due(it.lookAt, host, () -> dropIfSilent(host, it, now))));
         dues.removeIf(due -> due.at() > now);
         dues.sort(Comparator.comparingLong(Due::at).thenComparing(Due::member));
         return dues;
+    }
+
+    private void dropIfSilent(String host, Host it, long now) {
+        List<Waiter> its = of(host);
+        if (its.isEmpty()) {
+            it.lookAt = Long.MAX_VALUE;
+            return;
+        }
+        long goneAt = it.lastBeat + its.get(0).ask.leaseUs();
+        if (goneAt > now) {
+            it.lookAt = goneAt;
+        } else {
+            its.stream().limit(DROPPED_AT_MOST).forEach(w -> leave(w, now));
+        }
     }
 
     /** How much is due: one run does 32 at most. */
@@ -319,7 +326,7 @@ final class ReferenceLine {
         Waiter back = Objects.requireNonNull(permit.asked);
         budget.permits.remove(id);
         undo(permit, now);
-        join(back);
+        join(back, now);
         order.correct(permit, null);
         order.neverStarted(back);
         Objects.requireNonNull(hosts.get(back.ask.host())).becomesSilent(now);
@@ -349,7 +356,7 @@ final class ReferenceLine {
 
     /**
      * @param why what keeps it out, or would have
-     * @param position in its flow, if it waits or would have
+     * @param position in its flow, 0 if it did not join it
      */
     record Answer(String code, @Nullable Shortage why, long position) {
         static Answer of(String code) {
@@ -410,9 +417,8 @@ final class ReferenceLine {
         }
         if (!refused.isEmpty()) {
             takeOut(earlier, id, now);
-            long position = nextPosition(waiter);
             serve(now);
-            return new Answer(refused, why, position);
+            return new Answer(refused, why, 0);
         }
         stand(waiter, earlier, now);
         beats(ask.host(), now);
@@ -430,11 +436,6 @@ final class ReferenceLine {
         return answer;
     }
 
-    /** Of one that does not join: behind everybody. */
-    private long nextPosition(Waiter waiter) {
-        return 1 + order.waitingIn(waiter.modelClass(), waiter.ask.flow()).size();
-    }
-
     private void takeOut(@Nullable Waiter earlier, String id, long now) {
         places.remove(id);
         if (earlier != null) {
@@ -450,7 +451,7 @@ final class ReferenceLine {
                 && earlier.ask.flow().equals(waiter.ask.flow());
         if (earlier == null || !staysThere) {
             takeOut(earlier, waiter.ask.id(), now);
-            join(waiter);
+            join(waiter, now);
             return;
         }
         waiter.entered = earlier.entered;
@@ -459,7 +460,7 @@ final class ReferenceLine {
         if (members(earlier.line()).isEmpty()) {
             lines.remove(earlier.line());
         }
-        stand(waiter);
+        stand(waiter, now);
         if (wasHead && !waiter.line().equals(earlier.line())) {
             nextOnes(earlier);
         }
@@ -640,7 +641,6 @@ final class ReferenceLine {
                     ? Answer.of("again")
                     : new Answer("waiting", shortage(waiter, now), order.position(waiter));
         }
-        boolean runs = permit != null && (permit.state.equals("running") || permit.state.equals("granted"));
-        return Answer.of(runs ? "granted" : "gone");
+        return Answer.of(permit != null && permit.state.equals("granted") ? "granted" : "gone");
     }
 }
