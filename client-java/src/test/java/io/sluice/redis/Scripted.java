@@ -31,7 +31,7 @@ final class Scripted implements AutoCloseable {
     String stamp = "";
 
     /** Limit names by position, and which are active, as {@code inspect policy} tells. */
-    private final Map<String, List<String>> names = new HashMap<>();
+    final Map<String, List<String>> names = new HashMap<>();
 
     private final Map<String, List<Object>> active = new HashMap<>();
 
@@ -148,6 +148,7 @@ final class Scripted implements AutoCloseable {
 
     @SuppressWarnings("unchecked")
     private void learnLayout() {
+
         List<Object> policy = run(Script.INSPECT, List.of("", "policy"));
         for (Object scope : policy.subList(3, policy.size())) {
             List<Object> parts = (List<Object>) scope;
@@ -391,6 +392,11 @@ final class Scripted implements AutoCloseable {
         return scopes;
     }
 
+    /** What the scripts take for the time: they do not follow Redis's clock when it goes a little back. */
+    long timeAt(long now) {
+        return (Long) run(Script.INSPECT, List.of(time(now), "levels")).get(2);
+    }
+
     Level level(long now, String scope, String limit) {
         Scope held = Objects.requireNonNull(inspect(now).get(scope), scope);
         return Objects.requireNonNull(held.limits().get(limit), limit);
@@ -407,8 +413,8 @@ final class Scripted implements AutoCloseable {
     List<Record> permits() {
         List<Record> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
-            permits.add(new Record(
-                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+            permits.add(
+                    new Record((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
         }
         return permits;
     }
