@@ -216,10 +216,7 @@ local reply, served = nil, false
 local function stand_in_line()
   -- Its own scopes are there from now on, or a thousand waiters could make a thousand of them past their bound.
   for i = 1, may_wait > 0 and count or 0 do
-    if scopes[i].fresh then
-      made(scopes[i], now)
-      scopes[i].changed = true
-    end
+    made(scopes[i], now)
   end
   local before = waits
   local arrival, place = before and before.arrival, before and before.place

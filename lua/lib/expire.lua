@@ -36,7 +36,7 @@ end
 -- A scope of an agent, a team or a run is there from now on.
 local function made(s, now)
   if s.fresh then
-    s.fresh = false
+    s.fresh, s.changed = false, true
     redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
     redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
   end
