@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call an agent is going to make.
  *
- * @param thinkMs how long the agent thinks before it
+ * @param thinkMs how long the agent thinks before its step
  * @param input fresh input in tokens
  * @param cacheRead input read from the provider's cache, on top
  * @param output what the model will produce
@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 record Work(
         String agent,
         @Nullable String team,
+        @Nullable String workspace,
         Priority priority,
         String model,
         String size,
