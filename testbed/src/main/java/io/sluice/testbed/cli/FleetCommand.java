@@ -77,8 +77,11 @@ final class FleetCommand implements Callable<Integer> {
             description = "sluice, none, per-process or bucket4j; default ${DEFAULT-VALUE}")
     private Strategy strategy;
 
-    @Option(names = "--profile", paramLabel = "FILE", description = "what agents send; default: mostly small calls")
-    private @Nullable Path profile;
+    @Option(
+            names = "--profile",
+            paramLabel = "FILE",
+            description = "what agents send: mixed, bursts, or a file; default: mostly small calls")
+    private @Nullable String profile;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "default ${DEFAULT-VALUE}")
     private long seed;

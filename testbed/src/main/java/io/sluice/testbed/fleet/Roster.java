@@ -40,7 +40,8 @@ final class Roster {
         }
         boolean fits = shares == 0 ? claimed == agents : claimed < agents;
         Profile.check(
-                fits, "groups: their agents add up to " + claimed + ", the fleet has " + agents + " (processes x agents)");
+                fits,
+                "groups: their agents add up to " + claimed + ", the fleet has " + agents + " (processes x agents)");
         int left = agents - claimed;
         int[] counts = new int[groups.size()];
         double[] rest = new double[groups.size()];

@@ -1,6 +1,7 @@
 package io.sluice.testbed.fleet;
 
 import io.sluice.Priority;
+import io.sluice.Usage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,4 +26,19 @@ record Work(
         long cacheRead,
         long output,
         long maxOutput,
-        long durationMs) {}
+        long durationMs) {
+
+    /** What a call of this usage costs; where it is not known, the estimate. */
+    Charge charge(Usage usage) {
+        return new Charge(
+                1,
+                orElse(usage.inputTokens(), input),
+                orElse(usage.cacheReadTokens(), cacheRead),
+                orElse(usage.cacheWriteTokens(), 0),
+                orElse(usage.outputTokens(), maxOutput));
+    }
+
+    private static long orElse(@Nullable Long tokens, long estimate) {
+        return tokens == null ? estimate : tokens;
+    }
+}

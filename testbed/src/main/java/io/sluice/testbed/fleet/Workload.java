@@ -86,8 +86,7 @@ final class Workload {
     }
 
     private Profile.Size size() {
-        int left =
-                random.nextInt(sizes.stream().mapToInt(Profile.Size::share).sum());
+        int left = random.nextInt(sizes.stream().mapToInt(Profile.Size::share).sum());
         for (Profile.Size size : sizes) {
             left -= size.share();
             if (left < 0) {

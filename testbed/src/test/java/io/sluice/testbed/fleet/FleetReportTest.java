@@ -105,6 +105,19 @@ class FleetReportTest {
     }
 
     private static FleetEvent.Call call(Outcome outcome, Priority priority, long waitedMs, @Nullable String why) {
-        return new FleetEvent.Call("p0/a0", null, priority, "small", outcome, waitedMs, 0, why);
+        return new FleetEvent.Call(
+                "p0/a0",
+                null,
+                priority,
+                null,
+                "small",
+                outcome,
+                outcome == Outcome.COMPLETED,
+                0,
+                waitedMs,
+                0,
+                0,
+                Charge.NOTHING,
+                why);
     }
 }

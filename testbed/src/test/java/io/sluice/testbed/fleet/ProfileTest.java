@@ -50,6 +50,6 @@ class ProfileTest {
     private Profile load(String text) throws IOException {
         Path file = directory.resolve("profile.yaml");
         Files.writeString(file, text);
-        return Profile.load(file);
+        return Profile.load(file.toString());
     }
 }
