@@ -5,6 +5,7 @@ import io.sluice.testbed.fleet.Fleet;
 import io.sluice.testbed.fleet.FleetOptions;
 import io.sluice.testbed.fleet.FleetReport;
 import io.sluice.testbed.fleet.FleetTable;
+import io.sluice.testbed.fleet.FlowTable;
 import io.sluice.testbed.fleet.Profile;
 import io.sluice.testbed.fleet.Strategy;
 import java.io.IOException;
@@ -102,7 +103,7 @@ final class FleetCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new ParameterException(line, e.getMessage(), e);
         }
-        line.getOut().println(json ? report.toJson() : FleetTable.of(List.of(report)));
+        line.getOut().println(json ? report.toJson() : FleetTable.of(List.of(report)) + "\n" + FlowTable.of(report));
         return strategy == Strategy.SLUICE && report.rejected() > 0 ? ExitCode.VERDICT_FAILED : ExitCode.GOOD;
     }
 

@@ -33,6 +33,11 @@ import tools.jackson.databind.JsonNode;
  * @param callsPerAgent how many calls each agent completed
  * @param jain fairness among agents by tokens served, 1 is equal
  * @param givenUpBecause why calls were given up
+ * @param byTeam waits, rejections and use of each team ({@code -} is none)
+ * @param byPriority the same of each priority
+ * @param flows the same of each flow, heaviest first
+ * @param flowFairness fairness among flows by charged share ÷ weight
+ * @param starvation waits that were too long
  */
 public record FleetReport(
         String strategy,
@@ -57,7 +62,12 @@ public record FleetReport(
         Map<String, Waits> waitsByPriority,
         Spread callsPerAgent,
         double jain,
-        Map<String, Long> givenUpBecause) {
+        Map<String, Long> givenUpBecause,
+        Map<String, Part> byTeam,
+        Map<String, Part> byPriority,
+        List<Flow> flows,
+        FlowFairness flowFairness,
+        Starvation starvation) {
 
     /**
      * One limit over the judged interval.
@@ -98,6 +108,7 @@ public record FleetReport(
     record Run(
             FleetOptions options,
             PolicyNumbers numbers,
+            PolicyFlows flows,
             double seconds,
             long stopMs,
             List<LogEntry> log,
@@ -115,6 +126,8 @@ public record FleetReport(
         List<FleetEvent.Call> calls = run.calls();
         List<FleetEvent.Call> ended =
                 calls.stream().filter(c -> c.outcome() != Outcome.CUT_OFF).toList();
+        Shares shares = new Shares(calls, inRunTime(interval, run), run.numbers(), run.flows(), binding);
+        List<Flow> flows = shares.flows();
         Map<String, Long> rejections =
                 count(log.stream().filter(e -> e.is("rejected")).toList(), e -> text(e.kind()));
         return new FleetReport(
@@ -140,7 +153,18 @@ public record FleetReport(
                 waitsBy(ended, c -> c.priority().label()),
                 callsPerAgent(options, log),
                 Statistics.jain(served(options, log).values()),
-                count(with(calls, Outcome.GIVEN_UP), c -> text(c.why())));
+                count(with(calls, Outcome.GIVEN_UP), c -> text(c.why())),
+                shares.by(c -> text(c.team())),
+                shares.by(c -> c.priority().label()),
+                flows,
+                Shares.fairness(flows),
+                Starvation.of(calls, options.profile().starvedMs()));
+    }
+
+    /** The judged interval by the clock agents tell times by; the whole run if nothing was judged. */
+    private static Interval inRunTime(@Nullable Interval interval, Run run) {
+        long stopMs = Math.round(run.seconds() * 1000);
+        return new Interval(interval == null ? 0 : stopMs - (interval.toMs() - interval.fromMs()), stopMs);
     }
 
     private static List<LimitUse> limits(Run run, @Nullable Interval interval) {

@@ -88,6 +88,7 @@ class FleetReportTest {
         return FleetReport.of(new FleetReport.Run(
                 options,
                 PolicyNumbers.of(POLICY.toJson(), "m"),
+                PolicyFlows.of(POLICY.toJson(), "m"),
                 10,
                 10_000,
                 log,
