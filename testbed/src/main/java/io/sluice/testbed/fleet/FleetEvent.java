@@ -43,7 +43,12 @@ sealed interface FleetEvent {
             int rejections,
             Charge charge,
             @Nullable String why)
-            implements FleetEvent {}
+            implements FleetEvent {
+        /** When its wait ended, in ms after the start signal. */
+        long decidedMs() {
+            return startedMs + waitedMs;
+        }
+    }
 
     /** It cannot go on; the message is one line. */
     record Failed(String message) implements FleetEvent {}

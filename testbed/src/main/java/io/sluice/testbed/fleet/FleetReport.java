@@ -104,7 +104,11 @@ public record FleetReport(
         return Json.MAPPER.writeValueAsString(this);
     }
 
-    /** What a run left behind, before it is judged. */
+    /**
+     * What a run left behind, before it is judged.
+     *
+     * @param stopMs the stop signal, by the target's clock
+     */
     record Run(
             FleetOptions options,
             PolicyNumbers numbers,
@@ -113,20 +117,28 @@ public record FleetReport(
             long stopMs,
             List<LogEntry> log,
             JsonNode stats,
-            List<FleetEvent.Call> calls) {}
+            List<FleetEvent.Call> calls) {
+        /** The stop signal, in ms after the start signal. */
+        long agentsStopMs() {
+            return Math.round(seconds * 1000);
+        }
+    }
 
     static FleetReport of(Run run) {
         FleetOptions options = run.options();
         List<LogEntry> log = run.log();
-        Interval interval = Budget.interval(log, options.processes(), run.stopMs());
+        List<FleetEvent.Call> calls = run.calls();
+        Interval told = judged(calls, options.processes(), run.agentsStopMs());
+        // The agents know when they were granted, the target knows what came of it.
+        Interval interval = told == null ? null : told.endingAt(run.stopMs());
         List<LimitUse> limits = limits(run, interval);
         LimitUse binding = limits.stream()
                 .max(Comparator.comparingDouble(LimitUse::percent))
                 .orElse(null);
-        List<FleetEvent.Call> calls = run.calls();
         List<FleetEvent.Call> ended =
                 calls.stream().filter(c -> c.outcome() != Outcome.CUT_OFF).toList();
-        Shares shares = new Shares(calls, inRunTime(interval, run), run.numbers(), run.flows(), binding);
+        Interval wholeRun = new Interval(0, run.agentsStopMs());
+        Shares shares = new Shares(calls, told == null ? wholeRun : told, run.numbers(), run.flows(), binding);
         List<Flow> flows = shares.flows();
         Map<String, Long> rejections =
                 count(log.stream().filter(e -> e.is("rejected")).toList(), e -> text(e.kind()));
@@ -161,10 +173,13 @@ public record FleetReport(
                 Starvation.of(calls, options.profile().starvedMs()));
     }
 
-    /** The judged interval by the clock agents tell times by; the whole run if nothing was judged. */
-    private static Interval inRunTime(@Nullable Interval interval, Run run) {
-        long stopMs = Math.round(run.seconds() * 1000);
-        return new Interval(interval == null ? 0 : stopMs - (interval.toMs() - interval.fromMs()), stopMs);
+    private static @Nullable Interval judged(List<FleetEvent.Call> calls, int processes, long stopMs) {
+        return Budget.interval(
+                calls.stream()
+                        .filter(FleetEvent.Call::granted)
+                        .map(call -> new Budget.Grant(Workload.processOf(call.agent()), call.decidedMs())),
+                processes,
+                stopMs);
     }
 
     private static List<LimitUse> limits(Run run, @Nullable Interval interval) {

@@ -94,11 +94,7 @@ final class Shares {
     }
 
     private boolean within(Call call) {
-        return judged.contains(decidedMs(call));
-    }
-
-    private static long decidedMs(Call call) {
-        return call.startedMs() + call.waitedMs();
+        return judged.contains(call.decidedMs());
     }
 
     private double share(List<Call> calls) {
@@ -117,7 +113,7 @@ final class Shares {
     private double used(String limit, List<Call> calls) {
         if (limit.equals(PolicyNumbers.CONCURRENCY)) {
             return calls.stream()
-                    .mapToDouble(call -> judged.overlapMs(decidedMs(call), decidedMs(call) + call.heldMs()) / 1000.0)
+                    .mapToDouble(call -> judged.overlapMs(call.decidedMs(), call.decidedMs() + call.heldMs()) / 1000.0)
                     .sum();
         }
         return calls.stream()
@@ -142,8 +138,8 @@ final class Shares {
         long covered = 0;
         long upTo = judged.fromMs();
         for (Call call : sorted) {
-            covered += judged.overlapMs(Math.max(upTo, call.startedMs()), decidedMs(call));
-            upTo = Math.max(upTo, decidedMs(call));
+            covered += judged.overlapMs(Math.max(upTo, call.startedMs()), call.decidedMs());
+            upTo = Math.max(upTo, call.decidedMs());
         }
         return covered;
     }

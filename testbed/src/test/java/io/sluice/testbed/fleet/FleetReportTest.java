@@ -89,7 +89,8 @@ class FleetReportTest {
                 options,
                 PolicyNumbers.of(POLICY.toJson(), "m"),
                 PolicyFlows.of(POLICY.toJson(), "m"),
-                10,
+                // The first grant came 100 ms after the start signal: 10 s are judged.
+                10.1,
                 10_000,
                 log,
                 Json.MAPPER.readTree(stats),
