@@ -169,7 +169,7 @@ public record FleetReport(
                 shares.by(c -> text(c.team())),
                 shares.by(c -> c.priority().label()),
                 flows,
-                Shares.fairness(flows),
+                shares.fairness(flows),
                 Starvation.of(calls, options.profile().starvedMs()));
     }
 

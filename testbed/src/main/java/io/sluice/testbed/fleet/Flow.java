@@ -5,7 +5,9 @@ package io.sluice.testbed.fleet;
  *
  * @param team a team the policy lists, or {@code other}
  * @param weight the team's weight times the priority's
- * @param backloggedPercent how much of the judged time at least one of its calls was waiting
+ * @param granted calls let go in the contended time, see {@link FlowFairness}
+ * @param sharePerWeight what it was charged in the contended time ÷ weight, in minutes of the shared limits
+ * @param backloggedPercent how much of the contended time at least one of its calls was waiting
  * @param alwaysBacklogged whether that is {@link FlowFairness#BACKLOGGED_PERCENT} or more: whoever wants less than its
  *     share cannot be given it
  */
@@ -15,6 +17,8 @@ public record Flow(
         String priority,
         int weight,
         Part part,
+        long granted,
+        double sharePerWeight,
         double backloggedPercent,
         boolean alwaysBacklogged) {
 

@@ -52,10 +52,11 @@ public final class FlowTable {
                 ? "Jain's index: - (fewer than two flows were always backlogged)"
                 : String.format(
                         Locale.ROOT,
-                        "Jain's index: %.3f over %s, %s grants or more each",
+                        "Jain's index: %.3f over %s; %s grants or more each in %.1f s",
                         fairness.jain(),
                         String.join(", ", fairness.flows()),
-                        whole(fairness.leastGranted()));
+                        whole(fairness.leastGranted()),
+                        fairness.seconds());
         String left = fairness.leftOut().isEmpty()
                 ? ""
                 : String.format(

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Shares {
     private final List<Call> calls;
     private final Interval judged;
+    private final Interval contended;
     private final PolicyNumbers numbers;
     private final PolicyFlows policy;
     private final @Nullable LimitUse binding;
@@ -33,7 +34,9 @@ final class Shares {
         this.numbers = numbers;
         this.policy = policy;
         this.binding = binding;
-        this.wholeShare = share(calls);
+        long burstMs = Math.round(1000 * numbers.burstSeconds());
+        this.contended = new Interval(Math.min(judged.fromMs() + burstMs, judged.toMs()), judged.toMs());
+        this.wholeShare = share(judged, calls);
     }
 
     Map<String, Part> by(Function<Call, String> key) {
@@ -50,17 +53,13 @@ final class Shares {
                 .toList();
     }
 
-    static FlowFairness fairness(List<Flow> flows) {
+    FlowFairness fairness(List<Flow> flows) {
         List<Flow> backlogged = flows.stream().filter(Flow::alwaysBacklogged).toList();
-        List<Double> shares = backlogged.stream()
-                .map(flow -> flow.part().sharePercent() / flow.weight())
-                .toList();
+        List<Double> shares = backlogged.stream().map(Flow::sharePerWeight).toList();
         return new FlowFairness(
+                contended.seconds(),
                 shares.size() < 2 ? null : Double.valueOf(Statistics.jain(shares)),
-                backlogged.stream()
-                        .mapToLong(flow -> flow.part().granted())
-                        .min()
-                        .orElse(0),
+                backlogged.stream().mapToLong(Flow::granted).min().orElse(0),
                 backlogged.stream().map(Flow::name).toList(),
                 flows.stream()
                         .filter(flow -> !flow.alwaysBacklogged())
@@ -69,19 +68,21 @@ final class Shares {
     }
 
     private Flow flow(PolicyFlows.Key key, List<Call> calls) {
-        double backlogged = percent(backloggedMs(calls) / 1000.0, judged.seconds());
+        double backlogged = percent(backloggedMs(calls) / 1000.0, contended.seconds());
         return new Flow(
                 key.modelClass(),
                 key.team(),
                 key.priority(),
                 policy.weight(key),
                 part(calls),
+                within(contended, calls).stream().filter(Call::granted).count(),
+                share(contended, calls) / policy.weight(key),
                 backlogged,
                 backlogged >= FlowFairness.BACKLOGGED_PERCENT);
     }
 
     private Part part(List<Call> calls) {
-        List<Call> within = calls.stream().filter(this::within).toList();
+        List<Call> within = within(judged, calls);
         return new Part(
                 Waits.of(calls.stream()
                         .filter(call -> call.outcome() != Outcome.CUT_OFF)
@@ -89,16 +90,18 @@ final class Shares {
                 calls.stream().mapToLong(Call::rejections).sum(),
                 within.stream().filter(Call::granted).count(),
                 within.stream().map(Call::charge).reduce(Charge.NOTHING, Charge::plus),
-                percent(share(calls), wholeShare),
+                percent(share(judged, calls), wholeShare),
                 binding == null ? 0 : percent(used(binding.limit(), calls), binding.allowed()));
     }
 
-    private boolean within(Call call) {
-        return judged.contains(call.decidedMs());
+    private static List<Call> within(Interval interval, List<Call> calls) {
+        return calls.stream()
+                .filter(call -> interval.contains(call.decidedMs()))
+                .toList();
     }
 
-    private double share(List<Call> calls) {
-        return calls.stream().filter(this::within).mapToDouble(this::share).sum();
+    private double share(Interval interval, List<Call> calls) {
+        return within(interval, calls).stream().mapToDouble(this::share).sum();
     }
 
     /** The largest part of a minute of any rate limit; where there is none, each call is 1. */
@@ -116,8 +119,7 @@ final class Shares {
                     .mapToDouble(call -> judged.overlapMs(call.decidedMs(), call.decidedMs() + call.heldMs()) / 1000.0)
                     .sum();
         }
-        return calls.stream()
-                .filter(this::within)
+        return within(judged, calls).stream()
                 .mapToDouble(call -> units(limit, call.charge()))
                 .sum();
     }
@@ -131,14 +133,14 @@ final class Shares {
         };
     }
 
-    /** How much of the judged time at least one call was waiting. */
+    /** How much of the contended time at least one call was waiting. */
     private long backloggedMs(List<Call> calls) {
         List<Call> sorted = new ArrayList<>(calls);
         sorted.sort(Comparator.comparingLong(Call::startedMs));
         long covered = 0;
-        long upTo = judged.fromMs();
+        long upTo = contended.fromMs();
         for (Call call : sorted) {
-            covered += judged.overlapMs(Math.max(upTo, call.startedMs()), call.decidedMs());
+            covered += contended.overlapMs(Math.max(upTo, call.startedMs()), call.decidedMs());
             upTo = Math.max(upTo, call.decidedMs());
         }
         return covered;

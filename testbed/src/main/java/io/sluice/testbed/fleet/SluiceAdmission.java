@@ -20,9 +20,11 @@ final class SluiceAdmission implements Admission {
     private final Sluice sluice;
     private final Project project;
 
+    /** Connected and with the policy known, so that the first calls are not slower than the rest. */
     SluiceAdmission(String redis, String project, String host) {
         this.sluice = Sluice.connect(redis, Sluice.Options.DEFAULT.withHost(host));
         this.project = sluice.project(project);
+        sluice.installed(project);
     }
 
     @Override
