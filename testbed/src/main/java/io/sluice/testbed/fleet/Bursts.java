@@ -11,8 +11,8 @@ package io.sluice.testbed.fleet;
 public record Bursts(int calls, int every) {
     /** @throws IllegalArgumentException if a value is out of range, naming it */
     public Bursts {
-        Profile.check(calls >= 2 && calls <= 1_000, "calls of bursts must be 2 to 1000, got " + calls);
-        Profile.check(every >= 1 && every <= 1_000_000, "every of bursts must be 1 to 1000000, got " + every);
+        Profile.check(calls >= 2 && calls <= 1_000, "calls must be 2 to 1000, got " + calls);
+        Profile.check(every >= 1 && every <= 1_000_000, "every must be 1 to 1000000, got " + every);
     }
 
     /** How many calls the step with this number makes, steps counted from 1. */

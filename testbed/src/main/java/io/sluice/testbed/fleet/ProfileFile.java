@@ -2,16 +2,20 @@ package io.sluice.testbed.fleet;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.exc.UnrecognizedPropertyException;
+import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.node.MissingNode;
 
 /** Profiles as people write them: ready ones by name, others from a file. Every mistake is told in one line. */
@@ -50,34 +54,71 @@ final class ProfileFile {
         JsonNode tree = MissingNode.getInstance();
         try {
             tree = Json.YAML.readTree(text);
-            if (!tree.isObject()) {
-                throw new IllegalArgumentException(what + ": must have keys with values, got " + shorten(tree));
-            }
+            checkKeys(tree, Profile.class, "");
             return Json.YAML.treeToValue(tree, Profile.class);
         } catch (JacksonException e) {
             throw new IllegalArgumentException(what + ": " + message(tree, e), e);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(what + ": " + e.getMessage(), e);
         }
     }
 
+    /** Before anything is missed, what is there but unknown is told: a mistyped key is both. */
+    private static void checkKeys(JsonNode node, Class<?> type, String path) {
+        Profile.check(
+                node.isObject(),
+                (path.isEmpty() ? "a profile" : path) + " is " + shorten(node) + ", not keys with values");
+        Map<String, RecordComponent> known = new TreeMap<>();
+        for (RecordComponent component : type.getRecordComponents()) {
+            known.put(key(component.getName()), component);
+        }
+        node.forEachEntry((key, value) -> {
+            String at = path.isEmpty() ? key : path + "." + key;
+            RecordComponent component = known.get(key);
+            if (component == null) {
+                throw new IllegalArgumentException("unknown key " + at + " (" + shorten(value) + "), known are "
+                        + String.join(", ", known.keySet()));
+            }
+            if (component.getType().isRecord() && !value.isNull()) {
+                checkKeys(value, component.getType(), at);
+            } else if (value.isArray() && component.getGenericType() instanceof ParameterizedType list) {
+                for (int i = 0; i < value.size(); i++) {
+                    checkKeys(value.path(i), (Class<?>) list.getActualTypeArguments()[0], at + "[" + i + "]");
+                }
+            }
+        });
+    }
+
+    /** The key of {@code thinkMs} is {@code think_ms}. */
+    private static String key(String name) {
+        return name.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+    }
+
     private static String message(JsonNode tree, JacksonException e) {
-        if (!(e instanceof DatabindException)) {
-            // No YAML at all: its own message, without the excerpt that follows.
-            return e.getOriginalMessage().strip().replaceAll("(?s)\\s*\\R.*", "");
-        }
         String path = path(e.getPath());
-        JsonNode value = at(tree, e.getPath());
-        if (e instanceof UnrecognizedPropertyException unknown) {
-            return "unknown key " + path + ": " + shorten(value) + "; known here are "
-                    + unknown.getKnownPropertyIds().stream()
-                            .map(String::valueOf)
-                            .sorted()
-                            .toList();
-        }
         Throwable ours = cause(e);
         if (ours != null) {
             return (path.isEmpty() ? "" : path + ": ") + ours.getMessage();
         }
-        return path + " is " + shorten(value) + ", which is not what belongs there";
+        if (e instanceof MismatchedInputException mismatch && !path.isEmpty()) {
+            return path + " is " + shorten(at(tree, e.getPath())) + ", not " + expected(mismatch.getTargetType());
+        }
+        // No YAML at all: its own message, without the excerpt that follows.
+        String line = e.getLocation() == null ? "" : " (line " + e.getLocation().getLineNr() + ")";
+        return e.getOriginalMessage().strip().replaceAll("(?s)\\s*\\R.*", "") + line;
+    }
+
+    private static String expected(@Nullable Class<?> type) {
+        if (type == int.class || type == Integer.class || type == long.class) {
+            return "a whole number";
+        }
+        if (type == double.class) {
+            return "a number";
+        }
+        if (type == String.class) {
+            return "text";
+        }
+        return type != null && List.class.isAssignableFrom(type) ? "a list" : "keys with values";
     }
 
     /** What a record said about its values. */

@@ -16,10 +16,8 @@ public record Stagger(int processMs, int agentMs) {
     /** @throws IllegalArgumentException if a value is out of range, naming it */
     public Stagger {
         Profile.check(
-                processMs >= 0 && processMs <= MOST_MS,
-                "process_ms of stagger must be 0 to " + MOST_MS + ", got " + processMs);
-        Profile.check(
-                agentMs >= 0 && agentMs <= MOST_MS, "agent_ms of stagger must be 0 to " + MOST_MS + ", got " + agentMs);
+                processMs >= 0 && processMs <= MOST_MS, "process_ms must be 0 to " + MOST_MS + ", got " + processMs);
+        Profile.check(agentMs >= 0 && agentMs <= MOST_MS, "agent_ms must be 0 to " + MOST_MS + ", got " + agentMs);
     }
 
     /** When an agent starts, in ms after the start signal. */
