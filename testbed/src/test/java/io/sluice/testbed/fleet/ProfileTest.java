@@ -103,7 +103,7 @@ class ProfileTest {
             think_ms: soon                             | think_ms is "soon", not a whole number
             spread: wide                               | spread is "wide", not a number
             priorities: {batch: much}                  | priorities.batch is "much", not a whole number
-            teams: {a b: 1}                            | team must be 1 to 128 characters
+            {sizes: [{name: a, share: 1, max_output: 1}], teams: {a b: 1}} | team must be 1 to 128 characters
             3                                          | a profile is 3, not keys with values
             sizes: [}                                  | (line 1)
             """)
