@@ -121,42 +121,8 @@ class LineSequencesIT {
                 }
                 if (TRACE) {
                     System.out.println(step);
-                    String dump = System.getProperty("model.dump", "");
-                    if (dump.startsWith("&")) {
-                        System.out.println(
-                                "   " + scripts.redis.zscore(scripts.keys.all()[5], dump) + " "
-                                        + (model.hosts.containsKey(dump.substring(1))
-                                                ? model.hosts.get(dump.substring(1)).lookAt
-                                                : 0));
-                        dump = "";
-                    }
-                    if (!dump.isEmpty())
-                        System.out.println("   dump "
-                                + scripts.redis.eval(
-                                        "local v = redis.call('HGET', KEYS[1], ARGV[1]); if not v then return {} end; local out = {}; for k = 1, #v / 8 do out[k] = string.format('%.0f', (struct.unpack('<d', v, 8*k-7))) end; return out",
-                                        io.lettuce.core.ScriptOutputType.MULTI,
-                                        new String[] {scripts.keys.all()[1]},
-                                        dump)
-                                + " model "
-                                + model.budget.scopes.get(dump).limits.entrySet().stream()
-                                        .map(e -> e.getKey() + " " + e.getValue().level + " full " + e.getValue().full)
-                                        .toList());
                 }
-                try {
-                    compare();
-                } catch (AssertionError e) {
-                    if (TRACE) {
-                        System.out.println(
-                                "lines " + scripts.redis.zrange(scripts.keys.all()[4], 0, -1));
-                        System.out.println("times "
-                                + scripts.redis.zrangeWithScores(scripts.keys.all()[5], 0, -1));
-                        System.out.println("hosts "
-                                + scripts.redis.zrangeWithScores(scripts.keys.all()[6], 0, -1));
-                        System.out.println("levels " + scripts.inspect(clock));
-                        System.out.println("line " + scripts.line());
-                    }
-                    throw e;
-                }
+                compare();
             }
             nothingIsLeft();
         }
