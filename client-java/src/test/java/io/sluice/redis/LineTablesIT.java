@@ -198,7 +198,8 @@ class LineTablesIT {
                     ask("n" + i).flow("t|n", 4),
                     ask("b" + i).flow("t|b", 1));
         }
-        assertThat(order(T0, "run", 43)).isEqualTo("inb iiii n iiii n iiii n iiii b n iiii n iiii n iiii n iiii".replace(" ", ""));
+        assertThat(order(T0, "run", 43))
+                .isEqualTo("inb iiii n iiii n iiii n iiii b n iiii n iiii n iiii n iiii".replace(" ", ""));
     }
 
     /** Who was away gets no arrears: a flow's first waiter starts at the class's clock. */
@@ -265,7 +266,10 @@ class LineTablesIT {
                 ask("b", "tpm", 1_000).flow("t|n", 1));
         assertThat(order(T0, "run", 1)).isEqualTo("a");
         assertThat(scripts.line().flows().get("x t|n").tag()).isEqualTo(1_000_000_000L);
-        enterAll(T0, ask("c", "tpm", 1_000).flow("t|n", 1), ask("d", "tpm", 1_000).flow("t|n", 1));
+        enterAll(
+                T0,
+                ask("c", "tpm", 1_000).flow("t|n", 1),
+                ask("d", "tpm", 1_000).flow("t|n", 1));
         Map<String, Map<String, Long>> used = Map.of("p", Map.of(), "c:x", Map.of("tpm", 3_500L));
         scripts.settle(T0, "a", "settled", used);
         // 1,000 for a, 2,500 more than it said, and 1,000 for b.
