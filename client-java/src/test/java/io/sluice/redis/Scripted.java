@@ -403,18 +403,18 @@ final class Scripted implements AutoCloseable {
     }
 
     /** A record of {@code inspect permits}. */
-    record Record(String id, String state, String host, List<String> scopes) {
+    record Remembered(String id, String state, String host, List<String> scopes) {
         boolean inFlight() {
             return state.equals("running") || state.equals("granted");
         }
     }
 
     @SuppressWarnings("unchecked")
-    List<Record> permits() {
-        List<Record> permits = new ArrayList<>();
+    List<Remembered> permits() {
+        List<Remembered> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
             permits.add(
-                    new Record((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+                    new Remembered((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
         }
         return permits;
     }
@@ -423,7 +423,7 @@ final class Scripted implements AutoCloseable {
     Map<String, Long> recount() {
         Map<String, Long> running = new HashMap<>();
         permits().stream()
-                .filter(Record::inFlight)
+                .filter(Remembered::inFlight)
                 .forEach(permit -> permit.scopes().forEach(scope -> running.merge(scope, 1L, Long::sum)));
         running.keySet().removeIf(scope -> scope.startsWith("n:"));
         return running;
