@@ -147,7 +147,7 @@ final class Fleet {
     }
 
     /** Runs a script; what it announced is on its way to the hosts when this returns. */
-    private <T> T run(Supplier<T> script) {
+    <T> T run(Supplier<T> script) {
         T reply = script.get();
         for (Runnable message = announced.poll(); message != null; message = announced.poll()) {
             message.run();

@@ -186,6 +186,10 @@ final class Scripted implements AutoCloseable {
             return new Ask(id, "d", "h", LEASE, "other|n", 4, "-", 0, costs);
         }
 
+        Ask id(String other) {
+            return new Ask(other, digest, host, leaseUs, flow, weight, agent, waitUs, costs);
+        }
+
         Ask digest(String other) {
             return new Ask(id, other, host, leaseUs, flow, weight, agent, waitUs, costs);
         }
