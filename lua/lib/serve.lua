@@ -9,10 +9,10 @@
 local GRANTS, TRIES, LEAST_PATIENCE = 16, 64, 1000000
 local granted_to, starts_in, more, trying = {}, nil, false, nil
 
-local function patience(w)
+local function patience(w, now)
   local longest = 0
   for _, at in ipairs(w.scopes) do
-    local s = not at.private and book[at.name]
+    local s = not at.private and scope_of(at.name, now)
     for i = 1, s and s.n or 0 do
       local _, active, rate, factor, tick = limit_at(s, i)
       if active == 1 and rate > 0 then
@@ -23,7 +23,7 @@ local function patience(w)
   return math.max(LEAST_PATIENCE, 2 * longest)
 end
 
--- The private scope that keeps a waiter out, and for how long if that is known.
+-- The private scope that keeps a waiter out, for how long if that is known, and whether for a slot.
 local function kept_out(w, now)
   for _, at in ipairs(w.scopes) do
     if at.private then
@@ -31,7 +31,7 @@ local function kept_out(w, now)
       local counts = at.counts and redis.call('ZSCORE', times_key, agent_entry(at.name, w.permit[AGENT]))
       if s and not counts then
         local short = shortage(s, w.permit, at.at)
-        if short then return s, not short.full and short.wait or nil end
+        if short then return s, not short.full and short.wait or nil, short.full end
         local parked = first_of('k|' .. at.name .. '|')
         if parked and end_of(parked) < digits(w.arrival) then return s, nil end
       end
@@ -50,7 +50,7 @@ local function short_on(w, kept, now)
       shorts = shorts or {}
       shorts[at.name] = short
       full = full or short.full
-      wait = math.max(wait, short.wait)
+      wait = math.max(wait, short.held and math.huge or short.wait)
     end
   end
   return shorts, full, wait
@@ -84,7 +84,7 @@ local function start(w, now, own, first)
   if first then
     line.pass_on(w, f, flow_tag, class_tag)
   else
-    line.quit(w)
+    line.quit(w, now)
     line.set_class_tag(c, class_tag)
     line.set_flow_tag(f, flow_tag)
   end
@@ -105,14 +105,16 @@ end
 local function unpark_behind(w, now)
   for _, at in ipairs(w.scopes) do
     local s = at.private and scope_of(at.name, now)
-    if s and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name) end
+    if s and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name, now) end
   end
 end
 
 local function serve(stamp, now, own)
   if line.waiting == 0 then return end
+  if line.stamp ~= stamp and line.unpark_some(stamp) then more = true end
   local silent_hosts, kept, closed, closed_project, blocked = {}, {}, {}, nil, {}
-  local grants, tries, changes = 0, 0, 0
+  local grants, tries = 0, 0
+  for _, name in ipairs(line.closed) do closed[name] = true end
 
   local function silent(host)
     if silent_hosts[host] == nil then
@@ -133,7 +135,7 @@ local function serve(stamp, now, own)
       local shorts, full, exact = short_on(w, kept, now)
       if not shorts then
         start(w, now, own == w.id, false)
-        grants, changes = grants + 1, changes + 1
+        grants = grants + 1
         unpark_behind(w, now)
       else
         keep_for(w, full, kept)
@@ -157,6 +159,8 @@ local function serve(stamp, now, own)
     end
   end
 
+  local passed_over
+
   -- Of a class's lanes the first that is not closed: flow and workspace, one text.
   local function next_lane(c)
     local skip, from = 0, 38 + #c.name
@@ -168,6 +172,7 @@ local function serve(stamp, now, own)
         local team, workspace = string.match(lane, '^([^|]*)|[^|]*|(.*)$')
         if not (closed['t:' .. team] or closed['t:' .. team .. '|' .. c.name]
           or closed['w:' .. workspace] or closed['w:' .. workspace .. '|' .. c.name]) then return lane end
+        passed_over(c, lane)
       end
       if #found < 8 then return nil end
       skip = skip + 8
@@ -189,15 +194,26 @@ local function serve(stamp, now, own)
     -- A try does not wait: one that comes again and again must not start another's patience anew.
     if blocked[c.name] or w.id == trying then return end
     blocked[c.name] = true
-    if c.candidate ~= w.id then
+    if c.candidate ~= w.id or c.since > now then
       c.candidate, c.since, c.changed = w.id, now, true
-    elseif not firm_of[c.name] and now - c.since > patience(w) then
+    elseif not firm_of[c.name] and now - c.since > patience(w, now) then
       if not shorts then shorts, full = short_on(w, kept, now) end
       keep_for(w, shorts and full, kept)
       firm_of[c.name], line.changed = true, true
       local at = #line.firm + 1
       while at > 1 and line.firm[at - 1].arrival > w.arrival do at = at - 1 end
       table.insert(line.firm, at, { id = w.id, class = c.name, arrival = w.arrival })
+    end
+  end
+
+  -- A lane whose team or workspace another class's waiter is short on: its first waiter is blocked as if it had been tried.
+  function passed_over(c, lane)
+    if blocked[c.name] then return end
+    local entry = first_of('r|' .. c.name .. '|' .. lane .. '|')
+    local _, id = end_of(entry or '')
+    local w = id and line.read(id, redis.call('HGET', waiters_key, id))
+    if w and not silent(w.permit[HOST]) and w.deadline > now and w.permit[STAMP] == stamp and not kept_out(w, now) then
+      first_blocked(w, c, nil, nil)
     end
   end
 
@@ -216,34 +232,38 @@ local function serve(stamp, now, own)
 
   local function try(w, c)
     local permit = w.permit
-    changes = changes + 1
     if silent(permit[HOST]) then
       line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 's|' .. permit[HOST] .. ending(w))
-      return line.unpark_all(w)
+      return line.unpark_all(w, now)
     end
-    if w.deadline <= now then return line.forget(w) end
+    if w.deadline <= now then return line.forget(w, now) end
     if permit[STAMP] ~= stamp then
-      line.quit(w)
+      line.quit(w, now)
       permit[STATE] = AGAIN
       line.write(w)
       redis.call('ZADD', lines_key, 0, 'i|' .. permit[HOST] .. '|s|' .. w.id)
       return
     end
-    local out, wait = kept_out(w, now)
+    local out, wait, full = kept_out(w, now)
     if out then
       line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 'k|' .. out.name .. ending(w))
-      if wait then redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name) end
+      if full then
+        -- Whoever frees a slot there wakes the next.
+        redis.call('ZREM', times_key, '%' .. out.name)
+      elseif wait then
+        local first = first_of('k|' .. out.name .. '|') == 'k|' .. out.name .. ending(w)
+        redis.call('ZADD', times_key, first and 'CH' or 'LT', now + wait, '%' .. out.name)
+      end
       return
     end
     if needs_closed(w) then
-      changes = changes - 1
       closed['c:' .. c.name] = true
       first_blocked(w, c, nil, nil)
       return unpark_behind(w, now)
     end
-    local shorts, full, exact
+    local shorts, exact
     if why[w.id] then
       shorts, full, exact = unpack(why[w.id])
     else
@@ -253,7 +273,6 @@ local function serve(stamp, now, own)
       start(w, now, own == w.id, true)
       grants = grants + 1
     else
-      changes = changes - 1
       first_blocked(w, c, shorts, full)
       close(shorts, c)
       if not full and (not starts_in or exact < starts_in) then starts_in = exact end
@@ -264,10 +283,14 @@ local function serve(stamp, now, own)
   -- 2. All others, in order.
   while true do
     local c = next_class()
-    if not c then return end
+    if not c then
+      if #line.closed > 0 then line.closed, line.changed = {}, true end
+      return
+    end
     if grants >= GRANTS or tries >= TRIES then
-      -- Where nothing changed, asking again would find the same.
-      more = more or changes > 0
+      -- The next run goes on behind what this one found closed, or it would try the same ones again.
+      more, line.closed, line.changed = true, {}, true
+      for name in pairs(closed) do line.closed[#line.closed + 1] = name end
       return
     end
     local lane = next_lane(c)

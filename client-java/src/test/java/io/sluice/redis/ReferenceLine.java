@@ -26,6 +26,7 @@ final class ReferenceLine {
     private static final int DROPPED_AT_MOST = 20;
     private static final long CLAIM_WITHIN = S / 2;
     static final long SILENT_AFTER = 600_000;
+    private static final long NEXT_PARKED_AFTER = 100_000;
 
     final ReferenceModel budget = new ReferenceModel();
     final ReferenceOrder order = new ReferenceOrder(budget);
@@ -41,13 +42,20 @@ final class ReferenceLine {
     long maxWaiters;
     private Map<String, Long> most = Map.of();
     private long arrivals;
+    private long servedVersion;
 
     static final class Host {
         long lastBeat;
-        boolean madeSilent;
+
+        /** When to see whether it is silent for good: as long as it has waiters. */
+        long lookAt = Long.MAX_VALUE;
 
         boolean isSilent(long now) {
-            return madeSilent || now - lastBeat > SILENT_AFTER;
+            return now - lastBeat > SILENT_AFTER;
+        }
+
+        void becomesSilent(long now) {
+            lastBeat = Math.min(lastBeat, now - SILENT_AFTER - 1);
         }
     }
 
@@ -74,6 +82,9 @@ final class ReferenceLine {
         final long arrival;
         final long version;
         long deadline;
+
+        /** The how manieth of its flow to enter, 0 before that. */
+        long entered;
 
         /** Its policy moved on: its host is to submit it again. */
         boolean again;
@@ -155,16 +166,18 @@ final class ReferenceLine {
         return !waiter.again && standing(waiter).isReady() && head(waiter.line()) == waiter;
     }
 
-    private void stand(Waiter waiter) {
+    private void stand(Waiter waiter, long now) {
+        Host host = hosts.computeIfAbsent(waiter.ask.host(), it -> new Host());
+        host.lookAt = host.lookAt == Long.MAX_VALUE ? now + waiter.ask.leaseUs() : host.lookAt;
         Standing standing = standing(waiter);
         if (head(waiter.line()) == waiter) {
             standing.parkedOn = null;
         }
     }
 
-    private void join(Waiter waiter) {
+    private void join(Waiter waiter, long now) {
         order.join(waiter);
-        stand(waiter);
+        stand(waiter, now);
     }
 
     /** Out of the line for good. */
@@ -177,21 +190,22 @@ final class ReferenceLine {
 
     /** The same for one that does not start. Whoever is parked behind it for a scope that has room is next. */
     void leave(Waiter waiter, long now) {
-        boolean wasReady = isReadyHead(waiter);
+        boolean wasHead = !waiter.again && head(waiter.line()) == waiter;
         gone(waiter);
-        if (wasReady) {
-            roomAfter(waiter, now);
+        if (wasHead) {
+            nextOnes(waiter, now);
         }
     }
 
-    void roomAfter(Waiter waiter, long now) {
-        for (String scope : waiter.privateScopes()) {
-            if (budget.look(scope, now).hasRoom(now)) {
-                unpark(scope);
-            } else {
-                dueAnew(scope, now);
-            }
-        }
+    /** Parked behind one that is not tried any more: nobody else would wake them. */
+    void nextOnes(Waiter waiter, long now) {
+        waiter.privateScopes().forEach(scope -> unpark(scope, now));
+    }
+
+    void nextOnesWhereThereIsRoom(Waiter waiter, long now) {
+        waiter.privateScopes().stream()
+                .filter(scope -> !budget.look(scope, now).isFull())
+                .forEach(scope -> unpark(scope, now));
     }
 
     List<Waiter> parkedOn(String scope) {
@@ -206,26 +220,43 @@ final class ReferenceLine {
         return heads;
     }
 
-    void unpark(String scope) {
-        parkedUntil.remove(scope);
+    /** The first one may be tried. Should that wake nobody else, the next one is looked at a little later. */
+    void unpark(String scope, long now) {
         List<Waiter> parked = parkedOn(scope);
         if (!parked.isEmpty()) {
             standing(parked.get(0)).parkedOn = null;
         }
+        if (parked.size() > 1) {
+            parkedUntil.merge(scope, now + NEXT_PARKED_AFTER, Math::min);
+        }
     }
 
-    /** When the first one parked there may start, if that can be told. */
-    void dueAnew(String scope, long now) {
+    private void isDue(String scope, long now) {
         parkedUntil.remove(scope);
-        List<Waiter> parked = parkedOn(scope);
-        if (parked.isEmpty()) {
-            return;
+        unpark(scope, now);
+    }
+
+    /** For the slots of a scope, or for its limits and then until they have refilled, or behind somebody. */
+    void park(Waiter waiter, String scope, long now) {
+        standing(waiter).parkedOn = scope;
+        Shortage why = alone(scope, waiter, now);
+        if (why.slots()) {
+            parkedUntil.remove(scope);
+        } else if (!why.fits()) {
+            parkedUntil.merge(scope, now + why.exactUs(), Math::min);
         }
-        Waiter first = parked.get(0);
-        Shortage why = alone(scope, first, now);
-        if (!why.slots()) {
-            parkedUntil.put(scope, now + Math.max(1, why.exactUs()));
+        waiter.privateScopes().stream()
+                .filter(other ->
+                        !other.equals(scope) && !budget.look(other, now).isFull())
+                .forEach(other -> unpark(other, now));
+    }
+
+    /** After another policy every reason may be gone. */
+    void unparkAll() {
+        if (servedVersion != budget.version) {
+            lines.values().forEach(standing -> standing.parkedOn = null);
         }
+        servedVersion = budget.version;
     }
 
     /** What keeps a waiter out of one scope. */
@@ -237,19 +268,12 @@ final class ReferenceLine {
         return budget.shortage(now, waiter.ask.costs(), waiter.agent);
     }
 
-    long position(Waiter waiter) {
-        return 1
-                + order.waitingIn(waiter.modelClass(), waiter.ask.flow()).stream()
-                        .filter(w -> w.arrival < waiter.arrival)
-                        .count();
-    }
-
     // ---- 1. and 2.: who is alive, what is due
 
     private void beats(String host, long now) {
         Host it = hosts.computeIfAbsent(host, h -> new Host());
         it.lastBeat = now;
-        it.madeSilent = false;
+
         lines.forEach((line, standing) -> standing.aside &= !line.host().equals(host));
     }
 
@@ -268,29 +292,32 @@ final class ReferenceLine {
         budget.permits.forEach((id, permit) -> dues.add(new Due(permit.due, id, () -> ends(id, permit, now))));
         order.waiters.forEach((id, w) -> dues.add(new Due(w.deadline, id, () -> leave(w, now))));
         places.forEach((id, w) -> dues.add(new Due(w.deadline, id, () -> places.remove(id))));
-        parkedUntil.forEach((scope, at) -> dues.add(new Due(at, scope, () -> unpark(scope))));
+        parkedUntil.forEach((scope, at) -> dues.add(new Due(at, scope, () -> isDue(scope, now))));
         budget.scopes.forEach((name, scope) ->
                 scope.agents.forEach((agent, until) -> dues.add(new Due(until, name, () -> {
                     scope.agents.remove(agent);
                     scope.used = scope.agents.size();
-                    unpark(name);
+                    unpark(name, now);
                 }))));
-        hosts.forEach((host, it) -> {
-            List<Waiter> its = of(host);
-            if (!its.isEmpty()) {
-                long lease = its.get(0).ask.leaseUs();
-                dues.add(new Due(
-                        it.lastBeat + lease,
-                        host,
-                        () -> its.stream()
-                                .limit(DROPPED_AT_MOST)
-                                .filter(w -> order.waiters.get(w.ask.id()) == w)
-                                .forEach(w -> leave(w, now))));
-            }
-        });
+        hosts.forEach((host, it) -> dues.add(new Due(it.lookAt, host, () -> dropIfSilent(host, it, now))));
         dues.removeIf(due -> due.at() > now);
         dues.sort(Comparator.comparingLong(Due::at).thenComparing(Due::member));
         return dues;
+    }
+
+    private void dropIfSilent(String host, Host it, long now) {
+        List<Waiter> its = of(host);
+        if (its.isEmpty()) {
+            it.lookAt = Long.MAX_VALUE;
+            return;
+        }
+        long goneAt = it.lastBeat + its.get(0).ask.leaseUs();
+        if (goneAt > now) {
+            it.lookAt = goneAt;
+        } else {
+            its.stream().limit(DROPPED_AT_MOST).forEach(w -> leave(w, now));
+            it.lookAt = its.size() > DROPPED_AT_MOST ? now : Long.MAX_VALUE;
+        }
     }
 
     /** How much is due: one run does 32 at most. */
@@ -319,9 +346,10 @@ final class ReferenceLine {
         Waiter back = Objects.requireNonNull(permit.asked);
         budget.permits.remove(id);
         undo(permit, now);
-        join(back);
+        join(back, now);
         order.correct(permit, null);
-        Objects.requireNonNull(hosts.get(back.ask.host())).madeSilent = true;
+        order.neverStarted(back);
+        Objects.requireNonNull(hosts.get(back.ask.host())).becomesSilent(now);
     }
 
     private void undo(Permit permit, long now) {
@@ -334,7 +362,7 @@ final class ReferenceLine {
         permit.costs.keySet().stream()
                 .filter(ReferenceModel::isMadeOnDemand)
                 .sorted(Scripted::byPlace)
-                .forEach(this::unpark);
+                .forEach(name -> unpark(name, now));
     }
 
     // ---- 3.: what callers want
@@ -348,7 +376,7 @@ final class ReferenceLine {
 
     /**
      * @param why what keeps it out, or would have
-     * @param position in its flow, if it waits or would have
+     * @param position in its flow, 0 if it did not join it
      */
     record Answer(String code, @Nullable Shortage why, long position) {
         static Answer of(String code) {
@@ -404,25 +432,25 @@ final class ReferenceLine {
         if (refused.isEmpty() && earlier == null && !othersWait && tries) {
             refused = "wait";
         }
-        if (refused.isEmpty() && earlier == null && !tries && isLineFullFor(ask.agent())) {
+        if (refused.isEmpty() && known == null && !tries && isLineFullFor(ask.agent())) {
             refused = "full";
         }
         if (!refused.isEmpty()) {
             takeOut(earlier, id, now);
-            long position = position(waiter);
             serve(now);
-            return new Answer(refused, why, position);
+            return new Answer(refused, why, 0);
         }
         stand(waiter, earlier, now);
         beats(ask.host(), now);
-        waiter.onlyTries = tries;
+        waiter.onlyTries = tries && earlier == null;
         serve(now);
         if (budget.permits.containsKey(id)) {
             claim(Objects.requireNonNull(budget.permits.get(id)), now);
             return Answer.of("granted");
         }
-        Answer answer = new Answer(tries ? "wait" : "waiting", shortage(waiter, now), position(waiter));
-        if (tries) {
+        Answer answer =
+                new Answer(waiter.onlyTries ? "wait" : "waiting", shortage(waiter, now), order.position(waiter));
+        if (waiter.onlyTries) {
             leave(waiter, now);
         }
         return answer;
@@ -443,17 +471,18 @@ final class ReferenceLine {
                 && earlier.ask.flow().equals(waiter.ask.flow());
         if (earlier == null || !staysThere) {
             takeOut(earlier, waiter.ask.id(), now);
-            join(waiter);
+            join(waiter, now);
             return;
         }
-        boolean wasReady = isReadyHead(earlier);
+        waiter.entered = earlier.entered;
+        boolean wasHead = !earlier.again && head(earlier.line()) == earlier;
         order.waiters.put(waiter.ask.id(), waiter);
         if (members(earlier.line()).isEmpty()) {
             lines.remove(earlier.line());
         }
-        stand(waiter);
-        if (wasReady && !waiter.line().equals(earlier.line())) {
-            roomAfter(earlier, now);
+        stand(waiter, now);
+        if (wasHead && !waiter.line().equals(earlier.line())) {
+            nextOnes(earlier, now);
         }
     }
 
@@ -474,7 +503,8 @@ final class ReferenceLine {
         long its = order.waiters.values().stream()
                 .filter(w -> w.agent.equals(agent))
                 .count();
-        return order.waiters.size() >= maxWaiters || (its + 1) * 2 > maxWaiters;
+        boolean hasHalf = !agent.equals("-") && its >= Math.max(1, maxWaiters / 2);
+        return order.waiters.size() >= maxWaiters || hasHalf;
     }
 
     /** It takes everything: running at once, or to be claimed. */
@@ -485,7 +515,12 @@ final class ReferenceLine {
         permit.state = atOnce ? "running" : "granted";
         permit.due = now + (atOnce ? ask.leaseUs() : CLAIM_WITHIN);
         budget.permits.put(ask.id(), permit);
-        budget.active(permit, now);
+        budget.active(permit, now)
+                .forEach(scope -> lines.forEach((line, standing) -> {
+                    if (scope.equals(standing.parkedOn) && line.agent().equals(waiter.agent)) {
+                        standing.parkedOn = null;
+                    }
+                }));
     }
 
     private static void claim(Permit permit, long now) {
@@ -496,7 +531,11 @@ final class ReferenceLine {
     }
 
     private boolean serve(long now) {
-        return !order.waiters.isEmpty() && new ReferenceServe(this, now).run();
+        if (order.waiters.isEmpty()) {
+            return false;
+        }
+        unparkAll();
+        return new ReferenceServe(this, now).run();
     }
 
     ReferenceModel.Ending settle(long now, String id, String how, Map<String, Map<String, Long>> used) {
@@ -531,9 +570,6 @@ final class ReferenceLine {
         }
         if (runs) {
             leaves(permit, now);
-            if (!how.equals("undone")) {
-                budget.active(permit, now);
-            }
         }
         budget.correct(permit, now, nothing, used);
         if (nothing || !used.isEmpty()) {
@@ -554,8 +590,10 @@ final class ReferenceLine {
         Waiter waiter = order.waiters.get(id);
         if (waiter != null) {
             leave(waiter, now);
-            waiter.deadline = now + placeUs;
-            places.put(id, waiter);
+            if (places.size() < maxWaiters) {
+                waiter.deadline = now + placeUs;
+                places.put(id, waiter);
+            }
         }
         serve(now);
         return waiter != null;
@@ -584,7 +622,7 @@ final class ReferenceLine {
             boolean runs = permit != null && permit.state.equals("running");
             if (runs) {
                 permit.due = now + permit.lease;
-                budget.active(permit, now);
+                budget.stillActive(permit, now);
             }
             renewed.add(runs);
         }
@@ -623,9 +661,10 @@ final class ReferenceLine {
         Waiter waiter = order.waiters.get(id);
         Permit permit = budget.permits.get(id);
         if (waiter != null) {
-            return waiter.again ? Answer.of("again") : new Answer("waiting", shortage(waiter, now), position(waiter));
+            return waiter.again
+                    ? Answer.of("again")
+                    : new Answer("waiting", shortage(waiter, now), order.position(waiter));
         }
-        boolean runs = permit != null && (permit.state.equals("running") || permit.state.equals("granted"));
-        return Answer.of(runs ? "granted" : "gone");
+        return Answer.of(permit != null && permit.state.equals("granted") ? "granted" : "gone");
     }
 }

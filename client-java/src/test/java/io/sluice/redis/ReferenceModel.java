@@ -25,7 +25,9 @@ final class ReferenceModel {
 
     final Map<String, Scope> scopes = new TreeMap<>();
     final Map<String, Permit> permits = new HashMap<>();
-    private final Map<String, ScopeLimits> templates = new TreeMap<>();
+    /** As scopes nobody uses: what is made on demand looks like them. Full, and a removed limit keeps its place. */
+    final Map<String, Scope> templates = new TreeMap<>();
+
     long version;
 
     /** Everything is admitted, and no charge drives a level below one minute of debt. */
@@ -92,7 +94,7 @@ final class ReferenceModel {
     }
 
     static final class Scope {
-        long slots;
+        long slots = ScopeLimits.UNLIMITED;
         long used;
         long last;
         final Map<String, Limit> limits = new TreeMap<>();
@@ -102,14 +104,6 @@ final class ReferenceModel {
 
         boolean isFull() {
             return slots >= 0 && used >= slots;
-        }
-
-        /** Whether another call of some size may fit. */
-        boolean hasRoom(long now) {
-            return !isFull()
-                    && limits.values().stream()
-                            .filter(limit -> limit.active)
-                            .allMatch(limit -> levelAt(now, limit).compareTo(big(limit.is.factor())) >= 0);
         }
 
         /** Nothing would be lost if this scope were made anew. */
@@ -185,16 +179,16 @@ final class ReferenceModel {
         if (scope != null) {
             return scope;
         }
-        ScopeLimits none = new ScopeLimits(name, ScopeLimits.UNLIMITED, List.of());
-        ScopeLimits template = templates.getOrDefault(name.substring(0, 2), none);
+        Scope template = templates.getOrDefault(name.substring(0, 2), new Scope());
         Scope fresh = new Scope();
         fresh.last = now;
-        fresh.slots = template.slots();
-        for (RefillLimit limit : template.refills()) {
-            Limit full = new Limit(limit);
+        fresh.slots = template.slots;
+        template.limits.forEach((limit, it) -> {
+            Limit full = new Limit(it.is);
+            full.active = it.active;
             full.full = now;
-            fresh.limits.put(limit.name(), full);
-        }
+            fresh.limits.put(limit, full);
+        });
         return fresh;
     }
 
@@ -204,27 +198,36 @@ final class ReferenceModel {
 
     void install(long now, ScopeLimits... installed) {
         version++;
-        templates.clear();
         Map<String, ScopeLimits> wanted = new TreeMap<>();
         for (ScopeLimits it : installed) {
-            if (isTemplate(it.scope())) {
-                templates.put(it.scope(), it);
-            } else {
-                wanted.put(it.scope(), it);
-            }
+            wanted.put(it.scope(), it);
+            Map<String, Scope> where = isTemplate(it.scope()) ? templates : scopes;
+            where.computeIfAbsent(it.scope(), name -> {
+                Scope fresh = new Scope();
+                fresh.last = now;
+                return fresh;
+            });
         }
-        wanted.keySet()
-                .forEach(name -> scopes.computeIfAbsent(name, it -> {
-                    Scope fresh = new Scope();
-                    fresh.last = now;
-                    return fresh;
-                }));
-        Set<String> all = new HashSet<>(scopes.keySet());
-        for (String name : all) {
-            Scope scope = Objects.requireNonNull(scopes.get(name), name);
-            ScopeLimits to = isMadeOnDemand(name) ? templates.get(name.substring(0, 2)) : wanted.get(name);
-            change(scope, to == null ? new ScopeLimits(name, ScopeLimits.UNLIMITED, List.of()) : to, now);
-        }
+        templates.forEach((name, template) -> change(template, wanted, name, now));
+        scopes.forEach((name, scope) -> change(scope, wanted, isMadeOnDemand(name) ? name.substring(0, 2) : name, now));
+    }
+
+    private static void change(Scope scope, Map<String, ScopeLimits> wanted, String name, long now) {
+        ScopeLimits none = new ScopeLimits(name, ScopeLimits.UNLIMITED, List.of());
+        change(scope, wanted.getOrDefault(name, none), now);
+    }
+
+    /**
+     * A limit that was removed, owed nothing, and came back at another place: it is a new one, which no permit of today
+     * took.
+     */
+    void startsAnew(String scope, String limit, long now) {
+        Limit it = Objects.requireNonNull(scopes.get(scope)).limits.get(limit);
+        Limit fresh = new Limit(it.is);
+        Objects.requireNonNull(scopes.get(scope)).limits.put(limit, fresh);
+        permits.values()
+                .forEach(permit ->
+                        permit.costs.getOrDefault(scope, new TreeMap<>()).remove(limit));
     }
 
     private static void change(Scope scope, ScopeLimits to, long now) {
@@ -291,22 +294,41 @@ final class ReferenceModel {
         }
     }
 
-    /** Its slots are free again. Agents keep counting. */
+    /** Its slots are free again. Its agent counts for another 5 minutes. */
     void leave(Permit permit, long now) {
         permit.costs.keySet().forEach(name -> {
             Scope scope = scope(name, now);
             scope.advance(now);
             scope.used -= name.startsWith("n:") ? 0 : 1;
         });
+        stillActive(permit, now);
     }
 
-    /** The agent of a permit counts for another 5 minutes. */
-    void active(Permit permit, long now) {
+    /** Where its agent still counts it does so for another 5 minutes. */
+    void stillActive(Permit permit, long now) {
+        countedIn(permit, now)
+                .forEach(scope -> scope.agents.computeIfPresent(
+                        Objects.requireNonNull(permit.asked).agent, (agent, until) -> now + 300 * S));
+    }
+
+    private List<Scope> countedIn(Permit permit, long now) {
+        return permit.costs.keySet().stream()
+                .filter(name -> name.startsWith("n:"))
+                .map(name -> scope(name, now))
+                .toList();
+    }
+
+    /** The agent of a permit counts for 5 minutes. The scopes where it did not before. */
+    List<String> active(Permit permit, long now) {
+        List<String> newly = new ArrayList<>();
         permit.costs.keySet().stream().filter(name -> name.startsWith("n:")).forEach(name -> {
             Scope scope = scope(name, now);
-            scope.agents.put(Objects.requireNonNull(permit.asked).agent, now + 300 * S);
+            if (scope.agents.put(Objects.requireNonNull(permit.asked).agent, now + 300 * S) == null) {
+                newly.add(name);
+            }
             scope.used = scope.agents.size();
         });
+        return newly;
     }
 
     /** To the next step of 5 s, and within the millisecond after it in the order in which they came. */

@@ -8,6 +8,7 @@ import io.sluice.redis.ReferenceModel.Scope;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -27,9 +28,12 @@ final class ReferenceServe {
     private final ReferenceModel budget;
     private final long now;
 
+    /** What firm waiters were found short on: they are not looked at twice. */
+    private final Map<Waiter, Set<String>> firmLacks = new HashMap<>();
+
     private int grants;
     private int tries;
-    private final Map<Waiter, Map<String, Map<String, BigInteger>>> kept = new java.util.LinkedHashMap<>();
+    private final Map<Waiter, Map<String, Map<String, BigInteger>>> kept = new HashMap<>();
     private final Set<String> closedLimits = new HashSet<>();
     private final Set<String> closedClasses = new HashSet<>();
     private final Set<String> closedGroups = new HashSet<>();
@@ -92,10 +96,11 @@ final class ReferenceServe {
         });
         firm.sort(Comparator.comparingLong(w -> w.arrival));
         for (Waiter waiter : firm) {
-            if (grants < GRANTS_AT_MOST && shortOn(waiter).isEmpty()) {
+            Set<String> lacking = shortOn(waiter);
+            if (grants < GRANTS_AT_MOST && lacking.isEmpty()) {
                 grant(waiter);
             } else {
-                keep(waiter);
+                keep(waiter, lacking);
             }
         }
     }
@@ -113,8 +118,9 @@ final class ReferenceServe {
     }
 
     /** What nobody else may take: a slot everywhere; and if it lacks none, its tokens too. */
-    private void keep(Waiter waiter) {
-        boolean lacksSlots = shortOn(waiter).stream().anyMatch(it -> it.endsWith(" " + SLOTS));
+    private void keep(Waiter waiter, Set<String> lacking) {
+        firmLacks.put(waiter, lacking);
+        boolean lacksSlots = lacking.stream().anyMatch(it -> it.endsWith(" " + SLOTS));
         Map<String, Map<String, BigInteger>> its = new TreeMap<>();
         for (String name : waiter.sharedScopes()) {
             Scope scope = budget.look(name, now);
@@ -220,20 +226,22 @@ final class ReferenceServe {
 
     private void attempt(Waiter waiter) {
         String parksOn = parksOn(waiter);
-        if (host(waiter).isSilent(now)) {
+        if (firmLacks.containsKey(waiter)) {
+            close(waiter, Objects.requireNonNull(firmLacks.get(waiter)));
+            blocked(waiter);
+        } else if (host(waiter).isSilent(now)) {
             line.standing(waiter).aside = true;
+            line.nextOnes(waiter, now);
         } else if (waiter.deadline <= now) {
             line.leave(waiter, now);
-            return;
         } else if (waiter.version != budget.version) {
             waiter.again = true;
             if (line.members(waiter.line()).isEmpty()) {
                 line.lines.remove(waiter.line());
             }
+            line.nextOnes(waiter, now);
         } else if (parksOn != null) {
-            line.standing(waiter).parkedOn = parksOn;
-            line.dueAnew(parksOn, now);
-            return;
+            line.park(waiter, parksOn, now);
         } else if (needsAClosedLimit(waiter)) {
             closedClasses.add(waiter.modelClass());
             blocked(waiter);
@@ -241,12 +249,11 @@ final class ReferenceServe {
             Set<String> lacking = shortOn(waiter);
             if (lacking.isEmpty()) {
                 grant(waiter);
-                return;
+            } else {
+                close(waiter, lacking);
+                blocked(waiter);
             }
-            close(waiter, lacking);
-            blocked(waiter);
         }
-        line.roomAfter(waiter, now);
     }
 
     /** The first private scope that is short, or where somebody waits who came before. */
@@ -285,6 +292,7 @@ final class ReferenceServe {
     }
 
     private void blocked(Waiter waiter) {
+        line.nextOnesWhereThereIsRoom(waiter, now);
         if (waiter.onlyTries || !blockedClasses.add(waiter.modelClass())) {
             return;
         }
@@ -295,7 +303,7 @@ final class ReferenceServe {
             it.since = now;
         } else if (it.firm == null && now - it.since > patience(waiter)) {
             it.firm = id;
-            keep(waiter);
+            keep(waiter, shortOn(waiter));
         }
     }
 
@@ -323,6 +331,6 @@ final class ReferenceServe {
         kept.remove(waiter);
         line.start(waiter, now, false);
         line.gone(waiter);
-        line.roomAfter(waiter, now);
+        line.nextOnesWhereThereIsRoom(waiter, now);
     }
 }

@@ -38,7 +38,7 @@ final class Scripted implements AutoCloseable {
     String stamp = "";
 
     /** Limit names by position, and which are active, as {@code inspect policy} tells. */
-    private final Map<String, List<String>> names = new HashMap<>();
+    final Map<String, List<String>> names = new HashMap<>();
 
     private final Map<String, List<Object>> active = new HashMap<>();
 
@@ -155,6 +155,7 @@ final class Scripted implements AutoCloseable {
 
     @SuppressWarnings("unchecked")
     private void learnLayout() {
+
         List<Object> policy = run(Script.INSPECT, List.of("", "policy"));
         for (Object scope : policy.subList(3, policy.size())) {
             List<Object> parts = (List<Object>) scope;
