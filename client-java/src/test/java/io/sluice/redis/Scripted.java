@@ -1,9 +1,13 @@
 package io.sluice.redis;
 
+import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.sluice.RefillLimit;
 import io.sluice.ScopeLimits;
 import io.sluice.Weights;
@@ -15,6 +19,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** Runs the scripts of one project by hand, at a time of the test's choosing. Costs go by limit name. */
 final class Scripted implements AutoCloseable {
@@ -26,7 +32,8 @@ final class Scripted implements AutoCloseable {
     final Keys keys = Keys.of(project);
     final RedisCommands<String, String> redis;
     private final RedisClient client;
-    private final StatefulRedisConnection<String, String> connection;
+    private final StatefulRedisPubSubConnection<String, String> connection;
+    private boolean listening;
 
     String stamp = "";
 
@@ -40,7 +47,7 @@ final class Scripted implements AutoCloseable {
 
     Scripted(RedisServer server) {
         client = RedisClient.create(server.uri());
-        connection = client.connect();
+        connection = client.connectPubSub();
         redis = connection.sync();
     }
 
@@ -178,6 +185,10 @@ final class Scripted implements AutoCloseable {
         /** Of a nameless agent, of normal priority and of no team. It only tries. */
         static Ask of(String id, Map<String, Map<String, Long>> costs) {
             return new Ask(id, "d", "h", LEASE, "other|n", 4, "-", 0, costs);
+        }
+
+        Ask id(String other) {
+            return new Ask(other, digest, host, leaseUs, flow, weight, agent, waitUs, costs);
         }
 
         Ask digest(String other) {
@@ -351,7 +362,37 @@ final class Scripted implements AutoCloseable {
     }
 
     List<Object> run(Script script, List<String> arguments) {
-        return redis.eval(script.text(), ScriptOutputType.MULTI, keys.all(), arguments.toArray(String[]::new));
+        String[] argv = arguments.toArray(String[]::new);
+        try {
+            return answer(connection.async().evalsha(script.sha(), ScriptOutputType.MULTI, keys.all(), argv));
+        } catch (RedisNoScriptException e) {
+            return answer(connection.async().eval(script.text(), ScriptOutputType.MULTI, keys.all(), argv));
+        }
+    }
+
+    /** By the time this returns, what the script announced was heard: Redis answers the ping last. */
+    private List<Object> answer(RedisFuture<List<Object>> reply) {
+        RedisFuture<String> last = listening ? connection.async().ping() : null;
+        List<Object> answer = LettuceFutures.awaitOrCancel(reply, 10, TimeUnit.SECONDS);
+        if (last != null) {
+            LettuceFutures.awaitOrCancel(last, 10, TimeUnit.SECONDS);
+        }
+        return answer;
+    }
+
+    /** Hears what the scripts announce to a host, on a thread of the connection. */
+    void listen(String host, Consumer<String> hears) {
+        String channel = "{" + project + "}:h:" + host;
+        connection.addListener(new RedisPubSubAdapter<>() {
+            @Override
+            public void smessage(String to, String message) {
+                if (to.equals(channel)) {
+                    hears.accept(message);
+                }
+            }
+        });
+        connection.sync().ssubscribe(channel);
+        listening = true;
     }
 
     /** What a limit holds. */
