@@ -30,6 +30,8 @@ class LineBoundsIT {
     private static final int TWO_WAIT_IN = 20;
 
     private static final int GRANTS = 16;
+    private static final int TRIES = 64;
+
     /** What a run may ask of Redis: so much a grant, a claim, a try, and once. Measured, and a fifth more. */
     private static final int A_GRANT = 20;
 
@@ -136,11 +138,16 @@ class LineBoundsIT {
                 assertThat(scripts.acquire(T0, ask(modelClass(i), priority, 0))).startsWith("waiting");
             }
         }
-        long before = commands();
-        Beat beat = scripts.beat(T0, "h");
-        assertThat(commands() - before).isLessThanOrEqualTo(CLASSES * A_TRY + ONCE);
-        assertThat(beat.told("g")).isEmpty();
-        assertThat(beat.more()).isFalse();
+        Beat beat;
+        int runs = 0;
+        do {
+            long before = commands();
+            beat = scripts.beat(T0, "h");
+            assertThat(commands() - before).isLessThanOrEqualTo(TRIES * A_TRY + ONCE);
+            assertThat(beat.told("g")).isEmpty();
+            runs++;
+        } while (beat.more());
+        assertThat(runs).as("each run goes on where the last one stopped").isLessThanOrEqualTo(CLASSES / TRIES + 2);
     }
 
     private void drain(int i) {
@@ -160,9 +167,8 @@ class LineBoundsIT {
         for (int i = 0; i < CLASSES - 1; i++) {
             assertThat(scripts.acquire(T0, ask(modelClass(i), "n", 0))).startsWith("waiting");
         }
-        assertThat(scripts.acquire(T0, ask(modelClass(CLASSES - 1), "n", 0)))
-                .as("its class has all its requests")
-                .startsWith("granted");
+        // Its class has all its requests.
+        startsWithin(CLASSES / TRIES + 2, ask(modelClass(CLASSES - 1), "n", 0));
     }
 
     /** The same of lanes: more teams at their own limits than a run tries, and one that is not. */
@@ -183,8 +189,24 @@ class LineBoundsIT {
         }
         // With each that starts the others come before it in the order.
         for (int number = 0; number < 10; number++) {
-            assertThat(scripts.acquire(T0, ofTeam(99, "runs-" + number))).startsWith("granted");
+            startsWithin(100 / TRIES + 2, ofTeam(99, "runs-" + number));
         }
+    }
+
+    /** At once, or in one of the runs that follow while work is left. */
+    private void startsWithin(int runs, Ask ask) {
+        List<Object> reply = scripts.acquire(T0, ask);
+        if (reply.get(0).equals("granted")) {
+            return;
+        }
+        assertThat(reply.get(6)).as("next: work is left").isEqualTo(1L);
+        for (int i = 1; i < runs; i++) {
+            if (scripts.beat(T0, "h").told("g").contains(ask.id())) {
+                scripts.claim(T0, "h", ask.id());
+                return;
+            }
+        }
+        throw new AssertionError(ask.id() + " did not start within " + runs + " runs");
     }
 
     private static Ask ofTeam(int i, String what) {

@@ -454,8 +454,8 @@ final class Scripted implements AutoCloseable {
     List<Remembered> permits() {
         List<Remembered> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
-            permits.add(
-                    new Remembered((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+            permits.add(new Remembered(
+                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
         }
         return permits;
     }
