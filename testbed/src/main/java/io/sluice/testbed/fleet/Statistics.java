@@ -11,12 +11,13 @@ final class Statistics {
      * Jain's index of fairness: 1 if all have the same, 1/n if one has everything. Nobody having anything is fair: 1.
      * (Jain, Chiu, Hawe: A Quantitative Measure of Fairness, DEC-TR-301, 1984.) Example: 1, 2, 3 give 36/42 = 0.857.
      */
-    static double jain(Collection<Long> shares) {
+    static double jain(Collection<? extends Number> shares) {
         double sum = 0;
         double squares = 0;
-        for (long share : shares) {
+        for (Number number : shares) {
+            double share = number.doubleValue();
             sum += share;
-            squares += (double) share * share;
+            squares += share * share;
         }
         return squares == 0 ? 1 : sum * sum / (shares.size() * squares);
     }
