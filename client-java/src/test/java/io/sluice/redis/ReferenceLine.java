@@ -638,7 +638,7 @@ final class ReferenceLine {
     /**
      * @param hosts how many beat within the last minute
      * @param claims granted, waiting or gone
-     * @param told the ids to claim and to submit again
+     * @param more the ids to claim and to submit again
      */
     record Beat(
             long hosts,
