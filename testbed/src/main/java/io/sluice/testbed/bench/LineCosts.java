@@ -101,9 +101,7 @@ record LineCosts(QueueOptions options, List<ScriptCost> noOp, LineSeries alone, 
                             Locale.ROOT,
                             "%.0f µs over %.0f µs; a settle where nobody waits %.0f µs, a no-op %.1f µs",
                             longest.of(LineStep.START_NEXT, ScriptCost::micros).median(),
-                            shortest(crowd)
-                                    .of(LineStep.START_NEXT, ScriptCost::micros)
-                                    .median(),
+                            shortest.of(LineStep.START_NEXT, ScriptCost::micros).median(),
                             alone.of(LineStep.START_NEXT, ScriptCost::micros).median(),
                             noOpMicros().median())));
         }
