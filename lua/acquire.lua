@@ -223,7 +223,7 @@ local function stand_in_line()
   if before then
     -- Counted twice for a moment: the line must not look empty between.
     line.count_in(w)
-    line.leave(before)
+    line.leave(before, now)
     line.stand(w, now)
   else
     line.enter(w, now)
@@ -241,25 +241,26 @@ local function stand_in_line()
   end
   local wait, position = line.outlook(w, exact, full)
   if may_wait == 0 and not before then
-    line.forget(w)
+    line.forget(w, now)
     return { 'wait', wait, exact, scope, limit, position }
   end
   return { 'waiting', wait, exact, scope, limit, position, -1 }
 end
 
 local function new_call()
-  local no = refusal()
-  if no then return no end
-  local full = too_many()
-  if full then return full end
+  local no = refusal() or too_many()
+  if no then
+    if waits then line.forget(waits, now) end
+    return no
+  end
   local exact, scope, limit, short_of_slots = obstacle()
   if line.waiting == 0 and not exact then
-    if waits then line.forget(waits) end
+    if waits then line.forget(waits, now) end
     return grant()
   end
   local nobody = line.waiting == 0
   if (exact and exact > may_wait and may_wait > 0) or (nobody and may_wait == 0) then
-    if waits then line.forget(waits) end
+    if waits then line.forget(waits, now) end
     local wait = exact
     -- Slots have no exact time: the next instant at which anything is due here, a millisecond at least.
     if short_of_slots then wait = math.max(exact, math.min(first_due() - now, lease), 1000) end
@@ -289,11 +290,11 @@ elseif waits and waits.permit[DIGEST] ~= digest and waits.permit[STATE] ~= PLACE
   reply = { 'conflict' }
 else
   if waits and waits.permit[DIGEST] ~= digest then
-    line.forget(waits)
+    line.forget(waits, now)
     waits = nil
   end
   if shadow then
-    if waits then line.forget(waits) end
+    if waits then line.forget(waits, now) end
     reply = shadow_grant()
   else
     reply = new_call()

@@ -146,7 +146,7 @@ if not sound then
     if TYPES[k] == 'zset' then
       redis.call('ZADD', KEYS[k], KEYS[k] == lines_key and 0 or '+inf', '!')
     elseif KEYS[k] == waiters_key then
-      redis.call('HSET', waiters_key, '!', cmsgpack.pack({ 0, 0, 0, 0 }))
+      redis.call('HSET', waiters_key, '!', cmsgpack.pack({ 0, 0, 0, 0, '' }))
     elseif KEYS[k] ~= levels_key then -- whose sentinel is the stamp, written last
       redis.call('HSET', KEYS[k], '!', 1)
     end

@@ -110,7 +110,7 @@ local waits = not permit and line.read(id, redis.call('HGET', waiters_key, id)) 
 
 -- Books what was used and moves its flow's place in the order.
 local function book_usage()
-  local before, after = line.cost(permit, SCOPES, now), told and line.cost(used, 1, now) or nil
+  local before, after = line.cost(permit, SCOPES, now), told and line.cost(used, 1, now, permit, SCOPES) or nil
   if nothing_sent then
     correct_all(permit, nil, now)
     line.move_tags(permit, before, nil, now)
@@ -127,7 +127,7 @@ local function end_waiter()
   local keep = how == 'refused' and tonumber(memo) or 0
   local most = tonumber(redis.call('HGET', levels_key, '!most')) or 0
   if waits.permit[STATE] ~= PLACE then
-    line.forget(waits)
+    line.forget(waits, now)
     if keep > 0 and keep < EXACT and line.places < most then
       line.places, line.changed = line.places + 1, true
       waits.permit = { PLACE, waits.permit[DIGEST], nonce, '', waits.permit[HOST], '', now, 0, waits.flow, 1, '-' }
@@ -135,7 +135,7 @@ local function end_waiter()
       redis.call('ZADD', times_key, now + keep, id)
     end
   elseif nothing_sent then
-    line.forget(waits)
+    line.forget(waits, now)
   end
   return { 'ended', how, 0, memo }
 end

@@ -2,7 +2,7 @@
 -- idle scopes. Bounded, so that ten thousand leases ending together cost each script a little and none of them much
 -- (redisson/redisson#3526).
 --
--- In {project}:times stand, beside ids:  %<scope> when a parked line may fit; *<scope> when to see whether it is idle;
+-- In {project}:times stand, beside ids:  %<scope> when to try the next of its parked lines; *<scope> when to see whether it is idle;
 -- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good.
 local EXPIRE_AT_MOST = 32
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
@@ -33,6 +33,15 @@ local function unpark_agent(scope, agent)
   end
 end
 
+-- A scope of an agent, a team or a run is there from now on.
+local function made(s, now)
+  if s.fresh then
+    s.fresh = false
+    redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
+    redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
+  end
+end
+
 -- Takes everything a call needs, in memory but for what is new.
 local function take_all(permit, now, shadow)
   local at = SCOPES
@@ -45,11 +54,7 @@ local function take_all(permit, now, shadow)
       end
     else
       take(s, permit, at + 1, shadow)
-      if s.fresh then
-        s.fresh = false
-        redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
-        redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
-      end
+      made(s, now)
     end
     at = at + 2 + permit[at + 1]
   end
@@ -64,7 +69,7 @@ local function leave(permit, now)
     local kind, s = string.byte(name, 1), scope_of(name, now)
     if s and kind ~= COUNT_SCOPE then
       s.levels[2], s.changed = s.levels[2] - 1, true
-      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then line.unpark(name) end
+      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then line.unpark(name, now) end
     end
     at = at + 2 + permit[at + 1]
   end
@@ -78,6 +83,7 @@ local function correct_all(permit, used, now, shadow)
     local n = permit[at + 1]
     local s = scope_of(permit[at], now)
     if s then
+      made(s, now)
       if not used then
         local nothing = {}
         for i = 1, n do nothing[i] = 0 end
@@ -172,21 +178,22 @@ local function drop_silent(host, now)
   end
   for _ = 1, DROP_AT_MOST do
     if not w then break end
-    line.forget(w)
+    line.forget(w, now)
     redis.call('HINCRBY', levels_key, '#dropped', 1)
     entry = first_of('w|' .. host .. '|') or first_of('i|' .. host .. '|s|')
     id = entry and string.match(entry, '|([^|]*)$')
     w = id and line.read(id, redis.call('HGET', waiters_key, id))
   end
+  if not w then redis.call('ZREM', times_key, '&' .. host) end
 end
 
-local function waiter_due(id)
+local function waiter_due(id, now)
   local w = line.read(id, redis.call('HGET', waiters_key, id))
   if not w then
     redis.call('HINCRBY', levels_key, '#orphans', 1)
     forget(id)
   else
-    line.forget(w)
+    line.forget(w, now)
   end
 end
 
@@ -211,7 +218,7 @@ local function expire(now)
     local kind, rest = string.sub(member, 1, 1), string.sub(member, 2)
     if kind == '%' then
       redis.call('ZREM', times_key, member)
-      line.unpark(rest)
+      line.unpark(rest, now)
     elseif kind == '*' then
       sweep(rest, now)
     elseif kind == '#' then
@@ -219,7 +226,7 @@ local function expire(now)
       local name = string.match(rest, '^(.*)|[^|]*$')
       local s = scope_of(name, now)
       if s then s.levels[2], s.changed = s.levels[2] - 1, true end
-      line.unpark(name)
+      line.unpark(name, now)
     elseif kind == '&' then
       drop_silent(rest, now)
     else
@@ -227,7 +234,7 @@ local function expire(now)
       if permit then
         permit_due(member, permit, now)
       else
-        waiter_due(member)
+        waiter_due(member, now)
       end
     end
   end

@@ -1,8 +1,8 @@
 -- The line: who waits, where, and in which order.
 --
 -- In {project}:waiters
---     !                    how the line stands: [arrivals so far, waiting, clock, places kept, and of each firm waiter: id, class,
---                          arrival]
+--     !                    how the line stands: [arrivals so far, waiting, clock, places kept, policy it was served under last, and
+--                          of each firm waiter: id, class, arrival]
 --     <id>                 arrival, deadline and place in the flow (doubles), then a record as a permit has it; its state: waiting,
 --                          again (its host was told to submit it again: another policy) or place (gave up at its deadline;
 --                          only its arrival is kept)
@@ -42,8 +42,8 @@ function line.load()
   if not raw or not redis.call('ZSCORE', lines_key, '!') or not redis.call('ZSCORE', hosts_key, '!') then return false end
   local read, fields = pcall(cmsgpack.unpack, raw)
   if not read or type(fields) ~= 'table' then return false end
-  line.seq, line.waiting, line.clock, line.places, line.firm = fields[1], fields[2], fields[3], fields[4], {}
-  for k = 5, #fields, 3 do
+  line.seq, line.waiting, line.clock, line.places, line.stamp, line.firm = fields[1], fields[2], fields[3], fields[4], fields[5], {}
+  for k = 6, #fields, 3 do
     line.firm[#line.firm + 1] = { id = fields[k], class = fields[k + 1], arrival = fields[k + 2] }
   end
   return true
@@ -200,25 +200,44 @@ function line.join(w)
   end
 end
 
--- The first parked line of a private scope may be tried again.
-function line.unpark(scope)
-  local entry = line.waiting > 0 and first_of('k|' .. scope .. '|')
-  if entry then
+-- The first parked line of a private scope may be tried again. If it gets no further, for reasons of its own, the next one may
+-- soon after: a full class must not hold up an agent's calls of another.
+local NEXT_PARKED = 100000
+
+function line.unpark(scope, now)
+  if line.waiting == 0 then return end
+  local prefix = 'k|' .. scope
+  local parked = redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix .. '|', '(' .. prefix .. '}', 'LIMIT', 0, 2)
+  if parked[1] then
+    redis.call('ZREM', lines_key, parked[1])
+    local _, id = end_of(parked[1])
+    local w = line.read(id, redis.call('HGET', waiters_key, id))
+    if w then line.make_ready(w) end
+  end
+  if parked[2] then redis.call('ZADD', times_key, 'LT', now + NEXT_PARKED, '%' .. scope) end
+end
+
+-- Under another policy nobody knows any more who must stay parked: all are tried again, a part at a time.
+function line.unpark_some(stamp)
+  local parked = redis.call('ZRANGEBYLEX', lines_key, '[k|', '(k}', 'LIMIT', 0, 64)
+  for _, entry in ipairs(parked) do
     redis.call('ZREM', lines_key, entry)
     local _, id = end_of(entry)
     local w = line.read(id, redis.call('HGET', waiters_key, id))
     if w then line.make_ready(w) end
   end
+  if #parked < 64 then line.stamp, line.changed = stamp, true end
+  return #parked == 64
 end
 
 -- One that could have been tried is gone: nobody else would wake those behind it.
-function line.unpark_all(w)
+function line.unpark_all(w, now)
   for _, s in ipairs(w.scopes) do
-    if s.private then line.unpark(s.name) end
+    if s.private then line.unpark(s.name, now) end
   end
 end
 
-function line.quit(w)
+function line.quit(w, now)
   local entry = 'w|' .. w.line .. ending(w)
   local was_first = first_of('w|' .. w.line .. '|') == entry
   redis.call('ZREM', lines_key, entry)
@@ -226,7 +245,7 @@ function line.quit(w)
     line.unindex(w)
     local first = first_of('w|' .. w.line .. '|')
     if first then line.make_ready(line.like(w, first)) end
-    line.unpark_all(w)
+    line.unpark_all(w, now)
   end
 end
 
@@ -318,18 +337,18 @@ function line.enter(w, now)
 end
 
 -- It waits no longer and nothing stays behind but what the caller writes in its stead.
-function line.leave(w)
+function line.leave(w, now)
   if w.permit[STATE] == WAITING then
-    line.quit(w)
+    line.quit(w, now)
   else
     redis.call('ZREM', lines_key, 'i|' .. w.permit[HOST] .. '|s|' .. w.id)
   end
   line.count_out(w)
 end
 
-function line.forget(w)
+function line.forget(w, now)
   if w.permit[STATE] == PLACE then return line.forget_place(w) end
-  line.leave(w)
+  line.leave(w, now)
   redis.call('HDEL', waiters_key, w.id)
   redis.call('ZREM', times_key, w.id)
 end
@@ -349,9 +368,9 @@ function line.alive(host, now)
   return #aside == 64
 end
 
--- The share of a minute of its limits that a call takes, in billionths: what order goes by. Costs stand in `list`; nil where
--- nothing is told of them.
-function line.cost(list, at, now)
+-- The share of a minute of its limits that a call takes, in billionths: what order goes by. Costs stand in `list` from `at` on;
+-- with the estimates they replace, no more counts than is booked (lib/scope.lua, correct).
+function line.cost(list, at, now, estimates, estimates_at)
   local share = nil
   while list[at] do
     local name, n = list[at], list[at + 1]
@@ -359,7 +378,11 @@ function line.cost(list, at, now)
       local s = scope_of(name, now)
       for i = 1, s and math.min(n, s.n) or 0 do
         local _, active, rate, _, _, _, _, _, _, minute = limit_at(s, i)
-        if active == 1 and rate > 0 then share = math.max(share or 1, floor(list[at + 1 + i] / minute * 1e9)) end
+        if active == 1 and rate > 0 then
+          local units = list[at + 1 + i]
+          if estimates then units = math.min(units, math.max(4 * (tonumber(estimates[estimates_at + at + i]) or 0), minute)) end
+          share = math.max(share or 1, floor(units / minute * 1e9))
+        end
       end
     end
     at = at + 2 + n
@@ -459,7 +482,7 @@ function line.save()
       end
     end
   end
-  local head = { line.seq, line.waiting, line.clock, line.places }
+  local head = { line.seq, line.waiting, line.clock, line.places, line.stamp }
   for _, firm in ipairs(line.firm) do
     head[#head + 1] = firm.id
     head[#head + 1] = firm.class

@@ -23,7 +23,7 @@ local function patience(w)
   return math.max(LEAST_PATIENCE, 2 * longest)
 end
 
--- The private scope that keeps a waiter out, and for how long if that is known.
+-- The private scope that keeps a waiter out, for how long if that is known, and whether for a slot.
 local function kept_out(w, now)
   for _, at in ipairs(w.scopes) do
     if at.private then
@@ -31,7 +31,7 @@ local function kept_out(w, now)
       local counts = at.counts and redis.call('ZSCORE', times_key, agent_entry(at.name, w.permit[AGENT]))
       if s and not counts then
         local short = shortage(s, w.permit, at.at)
-        if short then return s, not short.full and short.wait or nil end
+        if short then return s, not short.full and short.wait or nil, short.full end
         local parked = first_of('k|' .. at.name .. '|')
         if parked and end_of(parked) < digits(w.arrival) then return s, nil end
       end
@@ -84,7 +84,7 @@ local function start(w, now, own, first)
   if first then
     line.pass_on(w, f, flow_tag, class_tag)
   else
-    line.quit(w)
+    line.quit(w, now)
     line.set_class_tag(c, class_tag)
     line.set_flow_tag(f, flow_tag)
   end
@@ -101,16 +101,18 @@ local function start(w, now, own, first)
   end
 end
 
--- After a try: whoever is parked behind this one on a private scope that still has a slot comes next.
-local function unpark_behind(w, now)
+-- After a try: whoever is parked behind this one on a private scope that still has a slot comes next. `out`: where it is parked
+-- itself now.
+local function unpark_behind(w, now, out)
   for _, at in ipairs(w.scopes) do
     local s = at.private and scope_of(at.name, now)
-    if s and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name) end
+    if s and s ~= out and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name, now) end
   end
 end
 
 local function serve(stamp, now, own)
   if line.waiting == 0 then return end
+  if line.stamp ~= stamp and line.unpark_some(stamp) then more = true end
   local silent_hosts, kept, closed, closed_project, blocked = {}, {}, {}, nil, {}
   local grants, tries, changes = 0, 0, 0
 
@@ -220,22 +222,27 @@ local function serve(stamp, now, own)
     if silent(permit[HOST]) then
       line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 's|' .. permit[HOST] .. ending(w))
-      return line.unpark_all(w)
+      return line.unpark_all(w, now)
     end
-    if w.deadline <= now then return line.forget(w) end
+    if w.deadline <= now then return line.forget(w, now) end
     if permit[STAMP] ~= stamp then
-      line.quit(w)
+      line.quit(w, now)
       permit[STATE] = AGAIN
       line.write(w)
       redis.call('ZADD', lines_key, 0, 'i|' .. permit[HOST] .. '|s|' .. w.id)
       return
     end
-    local out, wait = kept_out(w, now)
+    local out, wait, full = kept_out(w, now)
     if out then
       line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 'k|' .. out.name .. ending(w))
-      if wait then redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name) end
-      return
+      if wait then
+        redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name)
+      elseif full then
+        -- Whoever frees a slot there wakes the next.
+        redis.call('ZREM', times_key, '%' .. out.name)
+      end
+      return unpark_behind(w, now, out)
     end
     if needs_closed(w) then
       changes = changes - 1
@@ -243,7 +250,7 @@ local function serve(stamp, now, own)
       first_blocked(w, c, nil, nil)
       return unpark_behind(w, now)
     end
-    local shorts, full, exact
+    local shorts, exact
     if why[w.id] then
       shorts, full, exact = unpack(why[w.id])
     else
