@@ -5,6 +5,7 @@ import io.sluice.Store.PermitName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,6 +18,7 @@ final class LivePermit implements Permit {
     private final Resolved call;
     private final Duration lease;
     private final Duration waited;
+    private final @Nullable Shadow shadow;
 
     /** The one ending of this permit, once somebody has asked for one. */
     private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
@@ -29,12 +31,19 @@ final class LivePermit implements Permit {
 
     boolean ours;
 
-    LivePermit(ProjectClient project, Resolved call, PermitName name, Duration lease, Duration waited) {
+    LivePermit(
+            ProjectClient project,
+            Resolved call,
+            PermitName name,
+            Duration lease,
+            Duration waited,
+            @Nullable Shadow shadow) {
         this.project = project;
         this.call = call;
         this.name = name;
         this.lease = lease;
         this.waited = waited;
+        this.shadow = shadow;
     }
 
     @Override
@@ -70,6 +79,11 @@ final class LivePermit implements Permit {
     @Override
     public boolean degraded() {
         return false;
+    }
+
+    @Override
+    public Optional<Shadow> wouldHaveWaited() {
+        return Optional.ofNullable(shadow);
     }
 
     @Override

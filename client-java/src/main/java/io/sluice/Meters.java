@@ -42,6 +42,17 @@ final class Meters {
                 .record(waited);
     }
 
+    /** {@code sluice_shadow_total}: granted at once because the policy only watches, and the limit that was short. */
+    void shadow(String project, String modelClass, String limit) {
+        if (!heard) {
+            return;
+        }
+        Counter.builder("sluice.shadow")
+                .tags("project", project, "class", modelClass, "limit", limit)
+                .register(registry)
+                .increment();
+    }
+
     /** {@code sluice_tokens_total}: what settled permits used, by type. */
     void tokens(String project, String modelClass, Permit.Reserved used) {
         if (!heard) {

@@ -1,6 +1,7 @@
 package io.sluice;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -38,6 +39,12 @@ public interface Permit extends AutoCloseable {
     /** Whether it was granted without Redis, by the outage policy. */
     boolean degraded();
 
+    /**
+     * What a policy in {@code mode: shadow} would have done to this call if it were enforced; empty where the call would have
+     * started at once.
+     */
+    Optional<Shadow> wouldHaveWaited();
+
     /** Replaces the estimate by what was really used and frees the slot. */
     Ending settle(Usage usage);
 
@@ -68,6 +75,16 @@ public interface Permit extends AutoCloseable {
 
     /** What a permit took before its call was sent, in requests and LLM tokens. */
     record Reserved(long requests, long input, long cacheRead, long cacheWrite, long output) {}
+
+    /**
+     * Why a call would not have started at once. Example: 60 rpm, one taken 200 ms ago: {@code expected} is 800 ms.
+     *
+     * @param scope the scope of the limit it was short on, such as {@code c:sonnet}
+     * @param limit the limit it was short on, such as {@code itpm}
+     * @param expected how long it would have waited; empty: it would never have been admitted
+     * @param estimate whether {@code expected} is an estimate
+     */
+    record Shadow(String scope, String limit, Optional<Duration> expected, boolean estimate) {}
 
     /**
      * How a permit ended.

@@ -2,6 +2,7 @@ package io.sluice;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,16 +15,20 @@ final class PolicyCache {
     private final String project;
     private final LongSupplier nanoTime;
 
+    /** Told of every version but the first. */
+    private final Consumer<PolicyView> moved;
+
     private @Nullable PolicyView view;
     private long readAt;
     private @Nullable CompletableFuture<PolicyView> reading;
     private long readingSince;
     private @Nullable CompletableFuture<PolicyView> next;
 
-    PolicyCache(Store store, String project, LongSupplier nanoTime) {
+    PolicyCache(Store store, String project, LongSupplier nanoTime, Consumer<PolicyView> moved) {
         this.store = store;
         this.project = project;
         this.nanoTime = nanoTime;
+        this.moved = moved;
     }
 
     synchronized CompletionStage<PolicyView> current() {
@@ -99,12 +104,17 @@ final class PolicyCache {
     }
 
     private void done(CompletableFuture<PolicyView> mine, PolicyView read, long asked) {
+        PolicyView before;
         synchronized (this) {
+            before = view;
             view = read;
             readAt = asked;
             reading = null;
         }
         mine.complete(read);
+        if (before != null && !before.stamp.equals(read.stamp)) {
+            moved.accept(read);
+        }
     }
 
     private void failed(CompletableFuture<PolicyView> mine, Throwable e) {

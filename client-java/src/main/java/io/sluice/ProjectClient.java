@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -12,21 +13,42 @@ import org.jspecify.annotations.Nullable;
 final class ProjectClient implements Project {
     final SluiceClient client;
     private final String id;
+    private final Tempo tempo;
     private final PolicyCache policies;
     private final Installer installer;
-    private final Asking asking;
+    private final Endings endings;
     private final Held held;
+    private final Waiters waiters = new Waiters();
+    private final Outcomes outcomes;
+    private final Asking asking;
+    private final Heart heart;
     private final AutoCloseable messages;
 
     ProjectClient(SluiceClient client, String id) {
         this.client = client;
         this.id = id;
-        this.policies = new PolicyCache(client.store, id, System::nanoTime);
+        this.tempo = new Tempo(
+                client.timer,
+                System::nanoTime,
+                () -> ThreadLocalRandom.current().nextLong(Tempo.GAP_NS),
+                this::beat);
+        this.policies = new PolicyCache(client.store, id, System::nanoTime, this::moved);
         this.installer = new Installer(client.store, client.host);
-        this.held = new Held(client, id, policies);
-        this.asking = new Asking(this, policies, installer, held);
-        this.messages = client.store.listen(id, this::heard);
-        client.meters.gauges(id, held::size, asking::waiting);
+        this.endings = new Endings(client, id);
+        this.held = new Held(id, tempo, endings);
+        this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
+        this.asking = new Asking(client, id, policies, installer, outcomes);
+        this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes);
+        this.messages = client.store.listen(id, client.host, heart::granted);
+        client.meters.gauges(id, held::size, waiters::standing);
+    }
+
+    private void beat() {
+        heart.beat();
+    }
+
+    private void moved(PolicyView view) {
+        outcomes.moved(view);
     }
 
     @Override
@@ -79,7 +101,7 @@ final class ProjectClient implements Project {
         try {
             return Blocking.getInterruptibly(waiter.result);
         } catch (InterruptedException e) {
-            asking.giveUp(waiter, "interrupted");
+            outcomes.giveUp(waiter, "interrupted");
             throw e;
         }
     }
@@ -95,7 +117,7 @@ final class ProjectClient implements Project {
         CompletableFuture<T> theirs = client.handOver(ours);
         theirs.whenComplete((result, e) -> {
             if (e != null || result == null) {
-                asking.giveUp(waiter, "cancelled");
+                outcomes.giveUp(waiter, "cancelled");
             }
         });
         return theirs;
@@ -111,16 +133,9 @@ final class ProjectClient implements Project {
         return Blocking.get(start.get());
     }
 
-    private void heard(String message) {
-        if (message.equals("policy")) {
-            policies.youngerThan(0);
-        }
-        asking.wake();
-    }
-
     /** How many calls of this process wait. */
     int waiting() {
-        return asking.waiting();
+        return waiters.standing();
     }
 
     /** How many permits this process holds. */
@@ -129,7 +144,7 @@ final class ProjectClient implements Project {
     }
 
     void close() {
-        asking.close();
+        outcomes.close();
         try {
             messages.close();
         } catch (Exception e) {
@@ -139,6 +154,7 @@ final class ProjectClient implements Project {
 
     /** Completes when nothing that should reach Redis is still under way. */
     CompletableFuture<Void> lastWords() {
-        return held.close();
+        heart.close();
+        return endings.close(asking::isQuiet);
     }
 }

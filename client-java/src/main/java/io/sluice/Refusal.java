@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit the name of the limit that decided, or {@code null} if none did
  * @param retryAfter how long to wait; {@code null} where waiting does not help
  * @param estimate whether {@code retryAfter} is an estimate (calls in flight, a line) and not exact
+ * @param position its place in line, from 1 in its flow, or {@code null} where no line decided
  * @param message one sentence that names the limit and the values
  */
 public record Refusal(
@@ -23,6 +24,7 @@ public record Refusal(
         @Nullable String limit,
         @Nullable Duration retryAfter,
         boolean estimate,
+        @Nullable Integer position,
         String message) {
 
     /** Why a call was refused. */
@@ -31,7 +33,7 @@ public record Refusal(
         WAIT,
         /** It would not fit, or did not, before its deadline. */
         DEADLINE,
-        /** Too many calls wait already. */
+        /** Too many calls wait already, or too many of its agent's. */
         QUEUE_FULL,
         /** The provider or an operator paused the project or class. */
         HOLD,

@@ -1,32 +1,42 @@
 package io.sluice;
 
 import io.sluice.Store.Answer;
+import io.sluice.Store.Queued;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** What the store's "no"s mean to a caller, in words. */
 final class Refusals {
+    /** Nobody knows when a full line has room again. */
+    private static final Duration A_WHILE = Duration.ofSeconds(1);
+
     private Refusals() {}
 
-    static Refusal wait(Refusal.Kind kind, String project, Answer.Wait wait) {
+    static Refusal wait(Refusal.Kind kind, String project, Queued queued) {
         // Rounded up to the ms: a caller that sleeps exactly this long must not be early.
-        Duration retryAfter = Duration.ofMillis((wait.waitUs() + 999) / 1_000);
-        boolean estimate = wait.exactUs() != wait.waitUs();
+        Duration retryAfter = Duration.ofMillis((queued.waitUs() + 999) / 1_000);
+        boolean estimate = !queued.exact();
         String until = (estimate ? "about " : "") + retryAfter.toMillis() + " ms";
-        String message = project + ": " + wait.limit() + " of " + wait.scope() + " has room in " + until
+        Integer position = queued.position() == 0 ? null : queued.position();
+        String message = project + ": " + queued.limit() + " of " + queued.scope() + " has room in " + until
+                + (queued.position() > 1 ? " for the call at place " + queued.position() : "")
                 + (kind == Refusal.Kind.DEADLINE ? ", later than the call may wait" : "");
-        return new Refusal(kind, wait.scope(), wait.limit(), retryAfter, estimate, message);
+        return new Refusal(kind, queued.scope(), queued.limit(), retryAfter, estimate, position, message);
     }
 
-    static Refusal queueFull(String project, Answer.Wait wait, int waiting) {
-        Refusal refusal = wait(Refusal.Kind.QUEUE_FULL, project, wait);
-        return new Refusal(
-                Refusal.Kind.QUEUE_FULL,
-                refusal.scope(),
-                refusal.limit(),
-                refusal.retryAfter(),
-                true,
-                project + ": " + waiting + " calls wait already, no more may (queue.max_waiters)");
+    private static Refusal queueFull(String project, Answer.Full full) {
+        String why = switch (full.what()) {
+            case "line" ->
+                full.waiting() + " calls wait already, no more than " + full.most() + " may (queue.max_waiters)";
+            case "agent" ->
+                full.waiting() + " calls of this agent wait already, no more than " + full.most()
+                        + " may (half of queue.max_waiters)";
+            default ->
+                full.waiting() + " names are in use already by the limits of each '" + full.what() + "', no more than "
+                        + full.most() + " may be (max)";
+        };
+        String scope = full.what().endsWith(":") ? full.what() : null;
+        return new Refusal(Refusal.Kind.QUEUE_FULL, scope, null, A_WHILE, true, null, project + ": " + why);
     }
 
     /** A call that {@link PolicyView#resolve} finds no place for. */
@@ -46,8 +56,11 @@ final class Refusals {
     }
 
     static Refusal cancelled(String project, String why) {
-        return new Refusal(
-                Refusal.Kind.CANCELLED, null, null, null, false, project + ": the wait was given up (" + why + ")");
+        return helpless(Refusal.Kind.CANCELLED, null, null, project + ": the wait was given up (" + why + ")");
+    }
+
+    static Refusal closed(String project) {
+        return cancelled(project, "the client was closed");
     }
 
     static Refusal of(String project, Call call, Answer answer) {
@@ -58,6 +71,9 @@ final class Refusals {
                     never.limit(),
                     project + ": the call costs " + never.cost() + " of " + never.limit() + " of " + never.scope()
                             + ", more than the " + never.ceiling() + " that can ever be admitted");
+        }
+        if (answer instanceof Answer.Full full) {
+            return queueFull(project, full);
         }
         if (answer instanceof Answer.Closed closed) {
             return helpless(
@@ -84,6 +100,6 @@ final class Refusals {
     }
 
     private static Refusal helpless(Refusal.Kind kind, @Nullable String scope, @Nullable String limit, String message) {
-        return new Refusal(kind, scope, limit, null, false, message);
+        return new Refusal(kind, scope, limit, null, false, null, message);
     }
 }

@@ -24,11 +24,11 @@ public interface Store extends AutoCloseable {
     /** Asks for everything a call needs, at once. Repeating it with the same id is safe. */
     CompletionStage<Answer> acquire(Ask ask);
 
-    /** Ends a permit. Repeating it is safe. */
+    /** Ends a permit or a wait. Repeating it is safe. */
     CompletionStage<Settled> settle(Settlement settlement);
 
-    /** A host's sign of life: renews its leases. At most 500 permits. */
-    CompletionStage<Beat> beat(String project, String host, List<PermitName> permits);
+    /** A host's sign of life: renews its leases, claims what it was granted, looks after its waiters. */
+    CompletionStage<Beat> beat(BeatAsk ask);
 
     /** Installs a policy, or mends a project with one. */
     CompletionStage<Installed> install(Installation installation);
@@ -36,8 +36,11 @@ public interface Store extends AutoCloseable {
     /** The policy in force, or {@code null} if none is installed. */
     CompletionStage<@Nullable StoredPolicy> policy(String project);
 
-    /** Hears the project's hints ({@code free}, {@code policy}) until closed. They may be lost; never rely on one. */
-    AutoCloseable listen(String project, Consumer<String> listener);
+    /**
+     * Hears which ids of this host were granted in the line, until closed: hints to claim them. They may be lost; never
+     * rely on one.
+     */
+    AutoCloseable listen(String project, String host, Consumer<List<String>> granted);
 
     /** Whether the current thread is one that must not block, because it delivers this store's replies. */
     boolean mustNotBlock();
@@ -59,6 +62,10 @@ public interface Store extends AutoCloseable {
      * @param digest of caller and body
      * @param leaseUs 1 s to 15 min
      * @param memo kept and given back, at most 256 bytes
+     * @param flow whose share it draws on while calls wait
+     * @param weight of the flow, 1 to 1,000,000
+     * @param agent the worker, or {@code -}
+     * @param waitUs how long it may stand in line; 0: not at all
      * @param costs of each scope, the project first
      */
     record Ask(
@@ -69,15 +76,64 @@ public interface Store extends AutoCloseable {
             String host,
             long leaseUs,
             String memo,
+            String flow,
+            int weight,
+            String agent,
+            long waitUs,
             List<ScopeCost> costs) {}
+
+    /** Of {@link Shadow#waitUs}: it would have waited for ever. */
+    long FOREVER = -1;
+
+    /** What a policy that only watches would have done: let it wait, {@link #FOREVER} where it would never have started. */
+    record Shadow(long waitUs, long exactUs, String scope, String limit) {}
+
+    /**
+     * Why a call cannot start.
+     *
+     * @param waitUs the expected wait
+     * @param exactUs the call's own wait, the line ignored; 0 if it waits for slots or for the line only
+     * @param scope the scope of the limit it is short on
+     * @param limit the limit it is short on
+     * @param position its place in its flow, from 1; 0 if there is no line
+     */
+    record Queued(long waitUs, long exactUs, String scope, String limit, int position) {
+        /** Whether {@code waitUs} is more than a guess. */
+        boolean exact() {
+            return position <= 1 && waitUs == exactUs;
+        }
+    }
 
     /** The answer to an {@link Ask}. */
     sealed interface Answer {
-        /** It runs. {@code again}: it ran already, granted to the same caller for the same body. */
-        record Granted(String nonce, long leaseUs, long nowUs, String memo, boolean again) implements Answer {}
+        /**
+         * It runs. {@code again}: it ran already, granted to the same caller for the same body.
+         *
+         * @param shadow what would have been, where the policy only watches and it would have waited
+         */
+        record Granted(
+                String nonce,
+                long leaseUs,
+                long nowUs,
+                String memo,
+                boolean again,
+                @Nullable Shadow shadow) implements Answer {}
 
-        /** Not now: perhaps in {@code waitUs}; {@code exactUs} of it is no estimate. */
-        record Wait(long waitUs, long exactUs, String scope, String limit) implements Answer {}
+        /** It stands in line. {@code nextUs}: until anything in the project can start, -1 if nobody knows. */
+        record Waiting(Queued queued, long nextUs) implements Answer {}
+
+        /** Not now, and it does not stand in line: it would not wait, or not long enough. */
+        record Wait(Queued queued) implements Answer {}
+
+        /**
+         * No room in the line.
+         *
+         * @param waiting how many there are already
+         * @param most how many there may be
+         * @param what of what: {@code line} all waiters, {@code agent} those of one agent, or a scope made on demand such as
+         *     {@code a:}
+         */
+        record Full(long waiting, long most, String what) implements Answer {}
 
         record Never(String scope, String limit, long cost, long ceiling) implements Answer {}
 
@@ -93,11 +149,15 @@ public interface Store extends AutoCloseable {
     }
 
     /**
-     * @param how settled, cancelled, throttled, or undone: nobody got it, as if never granted
+     * The end of a permit or of a wait.
+     *
+     * @param how settled, cancelled, throttled, or undone: nobody got it, as if never asked for; refused: it waited until
+     *     its deadline
      * @param memo kept instead of the one of the {@link Ask}, or empty
+     * @param keepUs of a refused one: how long its place is kept
      * @param used of each scope in the order of the ask; empty: the estimate stands
      */
-    record Settlement(String project, PermitName permit, String how, String memo, List<ScopeCost> used) {}
+    record Settlement(String project, PermitName permit, String how, String memo, long keepUs, List<ScopeCost> used) {}
 
     /** The answer to a {@link Settlement}. */
     sealed interface Settled {
@@ -108,13 +168,57 @@ public interface Store extends AutoCloseable {
         record Lost(String what) implements Settled {}
     }
 
-    /** The answer to a beat. */
+    /**
+     * One beat.
+     *
+     * @param renew permits to keep alive, at most 500
+     * @param claims ids that were granted in the line and start once this is answered, at most 64
+     * @param looks ids in line to hear about, at most 64
+     */
+    record BeatAsk(String project, String host, List<PermitName> renew, List<String> claims, List<String> looks) {}
+
+    /** The answer to a {@link BeatAsk}. */
     sealed interface Beat {
-        /** {@code renewed} tells for each permit in order whether it still lives; {@code more}: beat again at once. */
-        record Alive(String stamp, long nowUs, long hosts, boolean more, List<Boolean> renewed) implements Beat {}
+        /**
+         * @param more work is left: beat again at once
+         * @param nextUs until anything can start or is due, -1 if nobody knows
+         * @param renewed for each permit in order whether it still lives
+         * @param claims for each claim in order how it stands now
+         * @param news of other ids of this host
+         * @param looks for each look in order how it stands now
+         */
+        record Alive(
+                String stamp,
+                long nowUs,
+                long hosts,
+                boolean more,
+                long nextUs,
+                List<Boolean> renewed,
+                List<Place> claims,
+                List<News> news,
+                List<Place> looks)
+                implements Beat {}
 
         record Lost(String what) implements Beat {}
     }
+
+    /** How an id of this host stands. */
+    sealed interface Place {
+        /** Claimed: it runs. */
+        record Running(String nonce, long leaseUs, long nowUs, String memo) implements Place {}
+
+        /** It stands in line; {@code queued} is told to looks only. */
+        record InLine(@Nullable Queued queued) implements Place {}
+
+        /** It was granted: claim it. */
+        record ToClaim() implements Place {}
+
+        /** It stands nowhere any more, or for another version of the policy: submit it again, its place is kept. */
+        record ToSubmit() implements Place {}
+    }
+
+    /** Of one id: a {@link Place.ToClaim} or a {@link Place.ToSubmit}. */
+    record News(String id, Place place) {}
 
     /**
      * @param held 0 for a new version; else the version of this document, to mend a project that lost its state

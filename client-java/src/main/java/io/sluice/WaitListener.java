@@ -1,7 +1,6 @@
 package io.sluice;
 
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /** Hears what happens to calls that ask for permits. Called on a thread of the client; must not block. */
 public interface WaitListener {
@@ -9,7 +8,11 @@ public interface WaitListener {
     /** A call asked. */
     default void started(String project, Call call) {}
 
-    /** A call cannot start yet. Told again when the reason or the wait changes. */
+    /**
+     * A call cannot start yet. Told again when its limit or its place changes, or when the expected wait is no longer what
+     * was told less the time that passed: off by more than a quarter, and by more than a second. A process looks after its
+     * waiting calls in turn, 32 every 250 ms, so where thousands wait news may be a minute old.
+     */
     default void waiting(Waiting waiting) {}
 
     /** A call got its permit after {@code waited}. */
@@ -25,24 +28,18 @@ public interface WaitListener {
      * @param call the call
      * @param scope the scope of the limit it is short on, such as {@code c:sonnet}
      * @param limit the limit it is short on, such as {@code itpm}
-     * @param position its place in line from 1, or {@code null} where it is not known
+     * @param position its place among the waiting calls of its team and priority, from 1
      * @param expected the expected wait
      * @param estimate whether {@code expected} is an estimate
      */
     record Waiting(
-            String project,
-            Call call,
-            String scope,
-            String limit,
-            @Nullable Integer position,
-            Duration expected,
-            boolean estimate) {
-        /** One line for a log or a terminal: {@code waiting on acme-prod itpm, about 12 s}. */
+            String project, Call call, String scope, String limit, int position, Duration expected, boolean estimate) {
+        /** One line for a log or a terminal: {@code waiting on acme-prod itpm, 7 in line, about 12 s}. */
         @Override
         public String toString() {
-            String place = position == null ? "" : position + " in line, ";
             String seconds = String.valueOf(Math.max(1, (expected.toMillis() + 999) / 1000));
-            return "waiting on " + project + " " + limit + ", " + place + (estimate ? "about " : "") + seconds + " s";
+            return "waiting on " + project + " " + limit + ", " + position + " in line, " + (estimate ? "about " : "")
+                    + seconds + " s";
         }
     }
 }

@@ -1,14 +1,28 @@
 package io.sluice;
 
 import io.sluice.PolicyView.Resolved;
-import io.sluice.Store.Answer;
+import io.sluice.Store.Queued;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** One call on its way to a permit: from asking to granted, refused or given up. */
+/** One call on its way to a permit: from asking, perhaps by standing in line, to granted, refused or given up. */
 final class Waiter {
+    private static final long NOTICEABLE_US = 1_000_000;
+    private static final long FOREVER_NS = Long.MAX_VALUE / 4;
+
+    /** A question is under way; it stands in line; Redis knows nothing of it, or nothing that still matters. */
+    enum State {
+        ASKING,
+        STANDING,
+        APART
+    }
+
     final Call call;
     final Store.PermitName name;
     final String digest;
@@ -21,54 +35,98 @@ final class Waiter {
     /** Completes on the store's threads: only our own code may depend on it directly. */
     final CompletableFuture<LivePermit> result = new CompletableFuture<>();
 
-    /** Why it waits, once it does. */
-    volatile Answer.@Nullable Wait why;
+    final AtomicReference<State> state = new AtomicReference<>(State.APART);
+
+    /** Why it waits, as Redis said last; {@code null} until it does. */
+    volatile @Nullable Queued why;
 
     /** Against which version it asked last, once it did. */
     volatile @Nullable Resolved resolved;
 
-    @Nullable
-    ScheduledFuture<?> deadline;
+    /** Redis may hold a place or a permit under its name that nobody has given back. */
+    volatile boolean owed;
 
-    /** The class in whose line it stands; {@link Line} writes it. */
-    volatile @Nullable String place;
+    final AtomicBoolean returned = new AtomicBoolean();
+
+    private @Nullable ScheduledFuture<?> deadline;
+
+    /** What its listener was told last, and when. */
+    private @Nullable Queued told;
+
+    private long toldNs;
 
     /** Asked, timed out, asked again with the same id. */
     int unanswered;
 
     int retries;
 
-    /** {@link Line#wakes} as it asked last. */
-    volatile long askedAtWake;
-
-    Waiter(Call call, Store.PermitName name, String digest, long startedNs, long deadlineNs, boolean once) {
+    Waiter(Call call, Store.PermitName name, String digest, long startedNs, Duration maxWait, boolean once) {
         this.call = call;
         this.name = name;
         this.digest = digest;
         this.startedNs = startedNs;
-        this.deadlineNs = deadlineNs;
+        this.deadlineNs = startedNs + saturated(maxWait);
         this.once = once;
     }
 
-    private boolean asking;
-    private boolean again;
-
-    /** Whether to send the question now: one at a time. Another one asked for meanwhile is sent after the answer. */
-    synchronized boolean beginAsking() {
-        again = asking;
-        boolean mayAsk = !asking;
-        asking = true;
-        return mayAsk;
+    /** How long it may still wait, by its caller's word and the policy's. */
+    long leftNs(Policy policy, long nowNs) {
+        return Math.min(deadlineNs - nowNs, saturated(policy.maxWait()) - (nowNs - startedNs));
     }
 
-    /** @return whether somebody wanted to ask meanwhile: the answer may rest on an older state */
-    synchronized boolean endAsking() {
-        asking = false;
-        return again;
+    /** "For ever" is no deadline, and must not overflow into one that has passed (resilience4j/resilience4j#1701). */
+    private static long saturated(Duration duration) {
+        return duration.compareTo(Duration.ofNanos(FOREVER_NS)) >= 0 ? FOREVER_NS : duration.toNanos();
+    }
+
+    /** From now on this ends its wait; {@code null}: nothing does. */
+    synchronized void endsBy(@Nullable ScheduledFuture<?> next) {
+        if (deadline != null) {
+            deadline.cancel(false);
+        }
+        deadline = next;
+        if (next != null && isDone()) {
+            next.cancel(false);
+        }
+    }
+
+    /** It waits for that reason. Whether this is worth telling: another limit or place, or a wait that did not just pass. */
+    synchronized boolean waits(Queued queued, long nowNs) {
+        why = queued;
+        boolean news = told == null || isNews(queued, told, TimeUnit.NANOSECONDS.toMicros(nowNs - toldNs));
+        if (news) {
+            told = queued;
+            toldNs = nowNs;
+        }
+        return news;
+    }
+
+    private static boolean isNews(Queued now, Queued then, long passedUs) {
+        long expected = then.waitUs() - passedUs;
+        long tolerated = Math.max(NOTICEABLE_US, expected / 4);
+        return now.position() != then.position()
+                || !now.limit().equals(then.limit())
+                || !now.scope().equals(then.scope())
+                || Math.abs(now.waitUs() - expected) > tolerated;
     }
 
     Duration waited(long nowNs) {
         return Duration.ofNanos(Math.max(0, nowNs - startedNs));
+    }
+
+    /** As what it asked last. */
+    Resolved asked() {
+        return Objects.requireNonNull(resolved);
+    }
+
+    /** Why it was refused, if it was. */
+    @Nullable
+    Refusal refusal() {
+        if (!result.isCompletedExceptionally()) {
+            return null;
+        }
+        Throwable thrown = result.handle((permit, e) -> e).join();
+        return Blocking.cause(thrown) instanceof RefusedException refused ? refused.refusal() : null;
     }
 
     boolean isDone() {

@@ -31,7 +31,7 @@ class LocaleTest {
 
     private static List<String> texts() {
         Policy policy = Budget.policy("acme", "rpm: 1234567, itpm: {amount: 1.5e6, headroom: 0.85}, concurrency: 1000");
-        Store.Answer.Wait wait = new Store.Answer.Wait(12_345_678, 0, "c:m", "itpm");
+        Store.Queued wait = new Store.Queued(12_345_678, 0, "c:m", "itpm", 1_234);
         return List.of(
                 policy.toJson(),
                 policy.scopes().toString(),

@@ -10,12 +10,12 @@ import io.sluice.Store.Beat;
 import io.sluice.Store.Installation;
 import io.sluice.Store.Installed;
 import io.sluice.Store.Layout;
-import io.sluice.Store.PermitName;
 import io.sluice.Store.Settled;
 import io.sluice.Store.Settlement;
 import io.sluice.Store.StoredPolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -93,6 +93,16 @@ class MetersTest {
                 .isEqualTo(1);
     }
 
+    @Test
+    void whatAPolicyThatOnlyWatchesWouldHaveHeldBackIsCountedByItsLimit() {
+        Permit permit = Budget.take(project, Budget.CALL);
+
+        assertThat(permit.wouldHaveWaited()).contains(new Permit.Shadow("c:m", "rpm", Optional.empty(), true));
+        assertThat(registry.counter("sluice.shadow", "project", "acme", "class", "m", "limit", "rpm")
+                        .count())
+                .isEqualTo(1);
+    }
+
     private double outcome(String outcome) {
         return registry.counter("sluice.permits", "project", "acme", "class", "m", "outcome", outcome)
                 .count();
@@ -110,8 +120,8 @@ class MetersTest {
 
         @Override
         public CompletionStage<Answer> acquire(Ask ask) {
-            return CompletableFuture.completedStage(
-                    new Answer.Granted(ask.permit().nonce(), ask.leaseUs(), 1, ask.memo(), false));
+            return CompletableFuture.completedStage(new Answer.Granted(
+                    ask.permit().nonce(), ask.leaseUs(), 1, ask.memo(), false, new Shadow(FOREVER, 0, "c:m", "rpm")));
         }
 
         @Override
@@ -120,7 +130,7 @@ class MetersTest {
         }
 
         @Override
-        public CompletionStage<Beat> beat(String project, String host, List<PermitName> permits) {
+        public CompletionStage<Beat> beat(BeatAsk ask) {
             return CompletableFuture.failedStage(new OutageException("timeout", "not here", null));
         }
 
@@ -142,7 +152,7 @@ class MetersTest {
         }
 
         @Override
-        public AutoCloseable listen(String project, Consumer<String> listener) {
+        public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
             return () -> {};
         }
 

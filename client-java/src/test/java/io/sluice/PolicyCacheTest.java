@@ -17,8 +17,10 @@ class PolicyCacheTest {
     /** Questions to the store, each answered when the test says so. */
     private final Deque<CompletableFuture<StoredPolicy>> asked = new ArrayDeque<>();
 
+    private final List<String> moved = new ArrayList<>();
+
     private long now;
-    private final PolicyCache cache = new PolicyCache(store(), "acme", () -> now);
+    private final PolicyCache cache = new PolicyCache(store(), "acme", () -> now, view -> moved.add(view.stamp));
 
     private Store store() {
         return (Store) Proxy.newProxyInstance(
@@ -94,5 +96,22 @@ class PolicyCacheTest {
         assertThat(asked).isEmpty();
         cache.youngerThan(99);
         assertThat(asked).hasSize(1);
+    }
+
+    /** Calls that wait are looked at against it. */
+    @Test
+    void everyVersionButTheFirstIsNews() {
+        cache.current();
+        answer(1);
+        cache.heard("1:e");
+        assertThat(asked).as("nothing new").isEmpty();
+        assertThat(moved).isEmpty();
+
+        cache.heard("2:e");
+        answer(2);
+        now = 10;
+        cache.youngerThan(0);
+        answer(2);
+        assertThat(moved).containsExactly("2:e");
     }
 }

@@ -3,7 +3,7 @@ package io.sluice.redis;
 import java.util.List;
 
 /**
- * The eight keys of a project, in the order every script declares them, and its channel. All carry the project as hash
+ * The eight keys of a project, in the order every script declares them, and its hosts' channels. All carry the project as hash
  * tag, so they live in one cluster slot. What each holds: {@code lua/README.md}.
  */
 final class Keys {
@@ -27,7 +27,8 @@ final class Keys {
         return all.clone();
     }
 
-    String events() {
-        return tag + "events";
+    /** The channel on which a host is told of its grants. */
+    String hints(String host) {
+        return tag + "h:" + host;
     }
 }

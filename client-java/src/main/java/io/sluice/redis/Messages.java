@@ -2,6 +2,7 @@ package io.sluice.redis;
 
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The hints that scripts publish, one sharded channel a project. Lettuce subscribes again after a reconnect. A lost
+ * The hints that scripts publish, one sharded channel a project and host. Lettuce subscribes again after a reconnect. A lost
  * message only costs time, so a subscription that fails (a cluster node not connected yet, a slot on the move) is tried
  * again, and nobody waits for it.
  */
@@ -44,6 +45,12 @@ final class Messages {
         });
     }
 
+    /** The ids in {@code g id id ...}; none in a message that is nothing of ours. */
+    static List<String> granted(String message) {
+        List<String> words = List.of(message.split(" ", -1));
+        return words.get(0).equals("g") ? words.subList(1, words.size()) : List.of();
+    }
+
     /** At most one listener a channel; closing it ends the subscription. */
     AutoCloseable listen(String channel, Consumer<String> listener) {
         listeners.put(channel, listener);
@@ -57,7 +64,10 @@ final class Messages {
     private void subscribe(String channel) {
         connection.async().ssubscribe(channel).whenComplete((ignored, e) -> {
             if (e != null) {
-                log.debug("no messages on {} yet, waiting calls notice free slots later: {}", channel, e.getMessage());
+                log.debug(
+                        "no messages on {} yet, waiting calls hear of their grants by the next beat: {}",
+                        channel,
+                        e.getMessage());
                 again(channel);
             }
         });

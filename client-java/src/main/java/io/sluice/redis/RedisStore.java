@@ -98,27 +98,39 @@ public final class RedisStore implements Store {
                 ask.digest(),
                 ask.host(),
                 Long.toString(ask.leaseUs()),
-                ask.memo()));
+                ask.memo(),
+                ask.flow(),
+                Integer.toString(ask.weight()),
+                ask.agent(),
+                Long.toString(ask.waitUs())));
         addCosts(arguments, ask.costs());
         return run(Script.ACQUIRE, ask.project(), arguments, Replies::answer);
     }
 
     @Override
     public CompletionStage<Settled> settle(Settlement settlement) {
-        List<String> arguments = new ArrayList<>(List.of(
-                "", settlement.permit().id(), settlement.permit().nonce(), settlement.how(), settlement.memo()));
+        String fifth = settlement.how().equals("refused") ? Long.toString(settlement.keepUs()) : settlement.memo();
+        List<String> arguments = new ArrayList<>(
+                List.of("", settlement.permit().id(), settlement.permit().nonce(), settlement.how(), fifth));
         addCosts(arguments, settlement.used());
         return run(Script.SETTLE, settlement.project(), arguments, Replies::settled);
     }
 
     @Override
-    public CompletionStage<Beat> beat(String project, String host, List<PermitName> permits) {
-        List<String> arguments = new ArrayList<>(List.of("", host, Integer.toString(permits.size())));
-        for (PermitName permit : permits) {
+    public CompletionStage<Beat> beat(BeatAsk ask) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "",
+                ask.host(),
+                Integer.toString(ask.renew().size()),
+                Integer.toString(ask.claims().size()),
+                Integer.toString(ask.looks().size())));
+        for (PermitName permit : ask.renew()) {
             arguments.add(permit.id());
             arguments.add(permit.nonce());
         }
-        return run(Script.BEAT, project, arguments, reply -> Replies.beat(reply, permits.size()));
+        arguments.addAll(ask.claims());
+        arguments.addAll(ask.looks());
+        return run(Script.BEAT, ask.project(), arguments, reply -> BeatReply.read(reply, ask));
     }
 
     @Override
@@ -159,8 +171,8 @@ public final class RedisStore implements Store {
     }
 
     @Override
-    public AutoCloseable listen(String project, Consumer<String> listener) {
-        return messages.listen(keysOf(project).events(), listener);
+    public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
+        return messages.listen(keysOf(project).hints(host), message -> granted.accept(Messages.granted(message)));
     }
 
     @Override

@@ -2,10 +2,11 @@ package io.sluice.redis;
 
 import io.sluice.OutageException;
 import io.sluice.Store.Answer;
-import io.sluice.Store.Beat;
 import io.sluice.Store.Installed;
 import io.sluice.Store.Layout;
+import io.sluice.Store.Queued;
 import io.sluice.Store.Settled;
+import io.sluice.Store.Shadow;
 import io.sluice.Store.StoredPolicy;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,13 +21,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Replies {
     private static final Pattern STAMP = Pattern.compile("\\d{1,15}:.*");
-    private static final Set<String> ENDS = Set.of("settled", "cancelled", "throttled", "undone", "expired", "booked");
+    private static final Set<String> ENDS =
+            Set.of("settled", "cancelled", "throttled", "undone", "expired", "booked", "refused");
     private static final long LONGEST_LEASE_US = TimeUnit.MINUTES.toMicros(15);
 
     private final Script script;
     private final List<Object> parts;
 
-    private Replies(Script script, @Nullable List<Object> parts) {
+    Replies(Script script, @Nullable List<Object> parts) {
         this.script = script;
         this.parts = parts == null ? List.of() : parts;
     }
@@ -34,9 +36,10 @@ final class Replies {
     static Answer answer(@Nullable List<Object> reply) {
         Replies r = new Replies(Script.ACQUIRE, reply);
         return switch (r.code()) {
-            case "granted" ->
-                r.sized(6, new Answer.Granted(r.text(1), r.lease(2), r.positive(3), r.text(4), r.flag(5)));
-            case "wait" -> r.sized(5, r.wait(1));
+            case "granted" -> r.granted();
+            case "waiting" -> r.sized(7, new Answer.Waiting(r.inLine(1), r.orUnknown(6)));
+            case "wait" -> r.sized(6, new Answer.Wait(r.queued(1)));
+            case "full" -> r.sized(4, new Answer.Full(r.number(1), r.number(2), r.text(3)));
             case "never" -> r.sized(5, new Answer.Never(r.text(1), r.text(2), r.number(3), r.number(4)));
             case "closed" -> r.sized(3, new Answer.Closed(r.text(1), r.text(2)));
             case "conflict" -> r.sized(1, new Answer.Conflict());
@@ -55,21 +58,6 @@ final class Replies {
             case "lost" -> r.sized(2, new Settled.Lost(r.text(1)));
             default -> throw r.bad();
         };
-    }
-
-    static Beat beat(@Nullable List<Object> reply, int permits) {
-        Replies r = new Replies(Script.BEAT, reply);
-        if (r.code().equals("lost")) {
-            return r.sized(2, new Beat.Lost(r.text(1)));
-        }
-        if (!r.code().equals("beat")) {
-            throw r.bad();
-        }
-        List<Boolean> renewed = new ArrayList<>(permits);
-        for (int i = 0; i < permits; i++) {
-            renewed.add(r.flag(5 + i));
-        }
-        return r.sized(5 + permits, new Beat.Alive(r.stamp(1), r.positive(2), r.number(3), r.flag(4), renewed));
     }
 
     static Installed installed(@Nullable List<Object> reply) {
@@ -93,27 +81,34 @@ final class Replies {
             throw r.bad();
         }
         List<Layout> layouts = new ArrayList<>();
-        for (int i = 3; i < r.parts.size(); i++) {
-            Replies scope = new Replies(Script.INSPECT, r.list(i));
-            Replies active = new Replies(Script.INSPECT, scope.list(2));
+        for (int i = 3; i < r.size(); i++) {
+            Replies scope = r.list(i);
+            Replies names = scope.list(1);
+            Replies active = scope.list(2).sized(names.size());
             List<Boolean> flags = new ArrayList<>();
-            for (int k = 0; k < active.parts.size(); k++) {
+            for (int k = 0; k < active.size(); k++) {
                 flags.add(active.flag(k));
             }
-            List<String> names = scope.list(1).stream().map(String::valueOf).toList();
-            if (names.size() != flags.size()) {
-                throw r.bad();
-            }
-            layouts.add(new Layout(scope.text(0), names, flags));
+            layouts.add(new Layout(
+                    scope.text(0), names.parts.stream().map(String::valueOf).toList(), flags));
         }
         return new StoredPolicy(r.stamp(1), r.text(2), layouts);
     }
 
-    private String code() {
+    String code() {
         return parts.isEmpty() ? "" : text(0);
     }
 
-    private <T> T sized(int size, T value) {
+    int size() {
+        return parts.size();
+    }
+
+    /** Itself, if it has that many parts. */
+    Replies sized(int size) {
+        return sized(size, this);
+    }
+
+    <T> T sized(int size, T value) {
         if (parts.size() != size) {
             throw bad();
         }
@@ -128,14 +123,14 @@ final class Replies {
         return part;
     }
 
-    private String text(int i) {
+    String text(int i) {
         if (part(i) instanceof String text) {
             return text;
         }
         throw bad();
     }
 
-    private String stamp(int i) {
+    String stamp(int i) {
         String stamp = text(i);
         if (!STAMP.matcher(stamp).matches()) {
             throw bad();
@@ -151,15 +146,29 @@ final class Replies {
         return state;
     }
 
-    private Answer.Wait wait(int i) {
-        Answer.Wait wait = new Answer.Wait(positive(i), number(i + 1), text(i + 2), text(i + 3));
-        if (wait.exactUs() > wait.waitUs()) {
-            throw bad();
-        }
-        return wait;
+    private Answer.Granted granted() {
+        // A policy that only watches says what would have been.
+        Shadow shadow = parts.size() == 6 ? null : new Shadow(orUnknown(6), orUnknown(7), text(8), text(9));
+        return sized(
+                shadow == null ? 6 : 10, new Answer.Granted(text(1), lease(2), positive(3), text(4), flag(5), shadow));
     }
 
-    private long lease(int i) {
+    /** A wait, its exact part, scope, limit and place in line, from {@code i} on. */
+    Queued inLine(int i) {
+        positive(i + 4);
+        return queued(i);
+    }
+
+    private Queued queued(int i) {
+        long position = number(i + 4);
+        Queued queued = new Queued(positive(i), number(i + 1), text(i + 2), text(i + 3), (int) position);
+        if (queued.exactUs() > queued.waitUs() || position > Integer.MAX_VALUE) {
+            throw bad();
+        }
+        return queued;
+    }
+
+    long lease(int i) {
         long lease = positive(i);
         if (lease > LONGEST_LEASE_US) {
             throw bad();
@@ -167,14 +176,19 @@ final class Replies {
         return lease;
     }
 
-    private long number(int i) {
+    /** A number, or -1 where the script knows none. */
+    long orUnknown(int i) {
+        return part(i) instanceof Long number && number == -1 ? -1 : number(i);
+    }
+
+    long number(int i) {
         if (part(i) instanceof Long number && number >= 0) {
             return number;
         }
         throw bad();
     }
 
-    private long positive(int i) {
+    long positive(int i) {
         long number = number(i);
         if (number == 0) {
             throw bad();
@@ -182,7 +196,7 @@ final class Replies {
         return number;
     }
 
-    private boolean flag(int i) {
+    boolean flag(int i) {
         long number = number(i);
         if (number > 1) {
             throw bad();
@@ -191,14 +205,14 @@ final class Replies {
     }
 
     @SuppressWarnings("unchecked") // Lettuce answers arrays as List<Object>
-    private List<Object> list(int i) {
+    Replies list(int i) {
         if (part(i) instanceof List<?> list) {
-            return (List<Object>) list;
+            return new Replies(script, (List<Object>) list);
         }
         throw bad();
     }
 
-    private OutageException bad() {
+    OutageException bad() {
         String shown = String.valueOf(parts);
         return new OutageException(
                 "bad_reply",

@@ -85,7 +85,8 @@ class BadArgumentsIT {
         scripts.redis.hdel(scripts.keys.all()[1], "p");
         Map<String, String> before = scripts.redis.hgetall(scripts.keys.all()[1]);
         String limit = "rpm 54 60000000 1 270000000 54 5000000 60 60 1";
-        List<String> arguments = new ArrayList<>(List.of(NOW, "e", "0", "", "digest", "text", "", "enforce", "100", "1", "p", "-1", "0", "1"));
+        List<String> arguments = new ArrayList<>(
+                List.of(NOW, "e", "0", "", "digest", "text", "", "enforce", "100", "1", "p", "-1", "0", "1"));
         arguments.addAll(List.of(limit.split(" ")));
         arguments.set(index, value);
         refuses(Script.POLICY, arguments, named);
@@ -94,7 +95,10 @@ class BadArgumentsIT {
 
     @Test
     void policyWantsEachScopeOnce() {
-        refuses(Script.POLICY, List.of(NOW, "e", "0", "", "d", "", "", "enforce", "100", "2", "p", "-1", "0", "0", "p", "1", "0", "0"), "scopes");
+        refuses(
+                Script.POLICY,
+                List.of(NOW, "e", "0", "", "d", "", "", "enforce", "100", "2", "p", "-1", "0", "0", "p", "1", "0", "0"),
+                "scopes");
         assertThat(scripts.redis.exists(scripts.keys.all())).isZero();
     }
 
@@ -103,7 +107,25 @@ class BadArgumentsIT {
     void acquireWantsEachScopeOnce() {
         scripts.install(T0, modelClass(2));
         String lease = Long.toString(LEASE);
-        List<String> twice = List.of(NOW, scripts.stamp, "a", "", "", "h", lease, "", "f|n", "4", "-", "0", "p", "0", "c:m", "0", "c:m", "0");
+        List<String> twice = List.of(
+                NOW,
+                scripts.stamp,
+                "a",
+                "",
+                "",
+                "h",
+                lease,
+                "",
+                "f|n",
+                "4",
+                "-",
+                "0",
+                "p",
+                "0",
+                "c:m",
+                "0",
+                "c:m",
+                "0");
         refuses(Script.ACQUIRE, twice, "scopes");
         assertThat(scripts.recount()).isEmpty();
     }

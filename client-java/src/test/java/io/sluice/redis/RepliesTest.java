@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sluice.OutageException;
 import io.sluice.Store.Answer;
-import io.sluice.Store.Beat;
 import io.sluice.Store.Installed;
 import io.sluice.Store.Layout;
+import io.sluice.Store.Queued;
 import io.sluice.Store.Settled;
+import io.sluice.Store.Shadow;
 import io.sluice.Store.StoredPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,12 +27,23 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("contract")
 class RepliesTest {
     private static final List<Object> GRANTED = List.of("granted", "n1", 1_000_000L, 5L, "1,2,3,4,5", 0L);
-    private static final List<Object> WAIT = List.of("wait", 20L, 20L, "c:m", "rpm");
+    private static final List<Object> SHADOW =
+            List.of("granted", "n1", 1_000_000L, 5L, "1,2,3,4,5", 0L, 20L, 10L, "c:m", "rpm");
+    private static final List<Object> WAITING = List.of("waiting", 20L, 20L, "c:m", "rpm", 1L, 7L);
+    private static final List<Object> WAIT = List.of("wait", 20L, 20L, "c:m", "rpm", 0L);
+    private static final List<Object> FULL = List.of("full", 9L, 8L, "line");
 
     @Test
     void readsEveryAnswer() {
-        assertThat(Replies.answer(GRANTED)).isEqualTo(new Answer.Granted("n1", 1_000_000, 5, "1,2,3,4,5", false));
-        assertThat(Replies.answer(WAIT)).isEqualTo(new Answer.Wait(20, 20, "c:m", "rpm"));
+        assertThat(Replies.answer(GRANTED)).isEqualTo(new Answer.Granted("n1", 1_000_000, 5, "1,2,3,4,5", false, null));
+        assertThat(Replies.answer(SHADOW))
+                .isEqualTo(
+                        new Answer.Granted("n1", 1_000_000, 5, "1,2,3,4,5", false, new Shadow(20, 10, "c:m", "rpm")));
+        assertThat(Replies.answer(WAITING)).isEqualTo(new Answer.Waiting(new Queued(20, 20, "c:m", "rpm", 1), 7));
+        assertThat(Replies.answer(List.of("waiting", 20L, 0L, "c:m", "line", 3L, -1L)))
+                .isEqualTo(new Answer.Waiting(new Queued(20, 0, "c:m", "line", 3), -1));
+        assertThat(Replies.answer(WAIT)).isEqualTo(new Answer.Wait(new Queued(20, 20, "c:m", "rpm", 0)));
+        assertThat(Replies.answer(FULL)).isEqualTo(new Answer.Full(9, 8, "line"));
         assertThat(Replies.answer(List.of("never", "p", "itpm", 9L, 8L)))
                 .isEqualTo(new Answer.Never("p", "itpm", 9, 8));
         assertThat(Replies.answer(List.of("closed", "p", "rpm"))).isEqualTo(new Answer.Closed("p", "rpm"));
@@ -45,8 +57,6 @@ class RepliesTest {
     void readsWhatTheOtherScriptsSay() {
         assertThat(Replies.settled(List.of("ended", "settled", 1L, "memo")))
                 .isEqualTo(new Settled.Ended("settled", true, "memo"));
-        assertThat(Replies.beat(List.of("beat", "1:a", 9L, 2L, 0L, 1L, 0L), 2))
-                .isEqualTo(new Beat.Alive("1:a", 9, 2, false, List.of(true, false)));
         assertThat(Replies.installed(List.of("unchanged", "1:a"))).isEqualTo(new Installed.Done("1:a", false));
         assertThat(Replies.policy(List.of("lost", "levels"))).isNull();
         assertThat(Replies.policy(
@@ -67,8 +77,11 @@ class RepliesTest {
                 List.of("closed", "p"));
         // Each element in turn missing, nil, and of types and values that it never has.
         Stream<List<Object>> granted = Stream.of(1, 2, 3, 4, 5).flatMap(i -> broken(GRANTED, i));
-        Stream<List<Object>> wait = Stream.of(1, 2, 3, 4).flatMap(i -> broken(WAIT, i));
-        return Stream.of(codes, granted, wait).flatMap(s -> s);
+        Stream<List<Object>> shadow = Stream.of(1, 2, 3, 4, 5, 8, 9).flatMap(i -> broken(SHADOW, i));
+        Stream<List<Object>> waiting = Stream.of(1, 2, 3, 4, 5).flatMap(i -> broken(WAITING, i));
+        Stream<List<Object>> wait = Stream.of(1, 2, 3, 4, 5).flatMap(i -> broken(WAIT, i));
+        Stream<List<Object>> full = Stream.of(1, 2, 3).flatMap(i -> broken(FULL, i));
+        return Stream.of(codes, granted, shadow, waiting, wait, full).flatMap(s -> s);
     }
 
     private static Stream<List<Object>> broken(List<Object> reply, int i) {
@@ -92,13 +105,15 @@ class RepliesTest {
         Stream.<Runnable>of(
                         () -> Replies.answer(List.of("granted", "n", 900_000_001L, 5L, "", 0L)),
                         () -> Replies.answer(List.of("granted", "n", Long.MAX_VALUE, 5L, "", 0L)),
-                        () -> Replies.answer(List.of("wait", 20L, 21L, "c:m", "rpm")),
+                        () -> Replies.answer(List.of("wait", 20L, 21L, "c:m", "rpm", 1L)),
+                        () -> Replies.answer(List.of("wait", 20L, 20L, "c:m", "rpm", 1L << 31)),
+                        () -> Replies.answer(List.of("waiting", 20L, 20L, "c:m", "rpm", 0L, 7L)),
+                        () -> Replies.answer(List.of("waiting", 20L, 20L, "c:m", "rpm", 1L, -2L)),
                         () -> Replies.answer(List.of("stale", "")),
                         () -> Replies.answer(List.of("stale", "one:a")),
                         () -> Replies.answer(List.of("ended", "running")),
                         () -> Replies.settled(List.of("ended", "running", 0L, "")),
                         () -> Replies.settled(List.of("ended", "", 0L, "")),
-                        () -> Replies.beat(List.of("beat", "a", 9L, 2L, 0L), 0),
                         () -> Replies.installed(List.of("installed", "7")),
                         () -> Replies.policy(List.of("policy", ":a", "{}")))
                 .forEach(reading -> assertThat(catchThrowableOfType(OutageException.class, reading::run)
@@ -122,8 +137,6 @@ class RepliesTest {
                         () -> Replies.answer(null),
                         () -> Replies.settled(nothing),
                         () -> Replies.settled(List.of("ended", "settled", 2L, "")),
-                        () -> Replies.beat(List.of("beat", "1:a", 9L, 2L, 0L, 1L), 2),
-                        () -> Replies.beat(List.of("beat", "1:a", 9L, 2L, 0L, 1L, 1L, 1L), 2),
                         () -> Replies.installed(List.of("ok", "1:a")),
                         () -> Replies.policy(List.of("policy", "1:a")),
                         () -> Replies.policy(List.of("policy", "1:a", "{}", List.of("p", List.of("rpm"), List.of()))))

@@ -665,8 +665,22 @@ class ScriptTablesIT {
     })
     void aBadArgumentIsNamedAndWritesNothing(String named, int index, String value) {
         scripts.install(T0, new ScopeLimits("p", 1, List.of(whole("rpm", 10))));
-        List<String> arguments = new ArrayList<>(
-                List.of(Long.toString(T0), scripts.stamp, "a", "", "", "h", Long.toString(LEASE), "", "f|n", "4", "-", "0", "p", "1", "1"));
+        List<String> arguments = new ArrayList<>(List.of(
+                Long.toString(T0),
+                scripts.stamp,
+                "a",
+                "",
+                "",
+                "h",
+                Long.toString(LEASE),
+                "",
+                "f|n",
+                "4",
+                "-",
+                "0",
+                "p",
+                "1",
+                "1"));
         arguments.set(index, value);
         Map<String, String> before = scripts.rawLevels();
         assertThatThrownBy(() -> scripts.run(Script.ACQUIRE, arguments)).hasMessageContaining("BADARG " + named);

@@ -407,8 +407,8 @@ final class Scripted implements AutoCloseable {
     List<Record> permits() {
         List<Record> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
-            permits.add(new Record(
-                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+            permits.add(
+                    new Record((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
         }
         return permits;
     }

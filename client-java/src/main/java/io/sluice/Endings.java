@@ -1,0 +1,184 @@
+package io.sluice;
+
+import io.sluice.Store.PermitName;
+import io.sluice.Store.Settled;
+import io.sluice.Store.Settlement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How permits and waits of one project end: told to Redis, and told again until Redis has heard it. Repeating an ending is
+ * safe, and each is kept for an hour at most.
+ */
+final class Endings {
+    private static final Logger log = LoggerFactory.getLogger(Endings.class);
+    private static final int TRIES = 3;
+    private static final int BACKLOG = 20_000;
+    private static final long KEPT_NS = TimeUnit.HOURS.toNanos(1);
+
+    /** What Redis did not hear is told again three times a second. */
+    private static final long AGAIN_MS = 333;
+
+    private final SluiceClient client;
+    private final String project;
+
+    /** Endings that Redis has not confirmed: what is undone by its id, everything else by id and nonce. */
+    private final Map<String, Unheard> backlog = new ConcurrentHashMap<>();
+
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicBoolean willTellAgain = new AtomicBoolean();
+
+    private static final class Unheard {
+        final Settlement settlement;
+        final long untilNs = System.nanoTime() + KEPT_NS;
+
+        /** Whether it is on its way just now. */
+        volatile boolean sent;
+
+        Unheard(Settlement settlement) {
+            this.settlement = settlement;
+        }
+
+        /** Nobody ever got the permit. */
+        boolean undoes() {
+            return settlement.how().equals("undone");
+        }
+
+        String key() {
+            PermitName name = settlement.permit();
+            return undoes() ? name.id() : name.id() + " " + name.nonce(); // no id has a space
+        }
+    }
+
+    Endings(SluiceClient client, String project) {
+        this.client = client;
+        this.project = project;
+    }
+
+    /** Ends a permit; three time-outs in a row, and it is told again in the background. */
+    CompletionStage<Settled> end(Settlement settlement) {
+        return send(settlement, 1).whenComplete((settled, e) -> {
+            if (e != null && remember(new Unheard(settlement))) {
+                willTellAgain();
+            }
+        });
+    }
+
+    /** Nobody wants it any more: whatever Redis holds under this name, a place in line or a permit, goes as if it never was. */
+    void undo(PermitName name) {
+        Unheard unheard = new Unheard(new Settlement(project, name, "undone", "", 0, List.of()));
+        if (remember(unheard)) {
+            tell(unheard);
+        }
+    }
+
+    /** It waited until its deadline, and its place is kept. If it was granted at that very moment, that is undone. */
+    void refuse(PermitName name, Duration keep) {
+        long keepUs = TimeUnit.NANOSECONDS.toMicros(keep.toNanos());
+        send(new Settlement(project, name, "refused", "", keepUs, List.of()), 1).whenComplete((settled, e) -> {
+            if (!(settled instanceof Settled.Ended ended && ended.state().equals("refused"))) {
+                undo(name);
+            }
+        });
+    }
+
+    /**
+     * The name under which a permit of this id is being undone, if one is: it is the same permit that is wanted now, and it
+     * must not be undone any more.
+     */
+    @Nullable
+    PermitName takeBack(String id) {
+        Unheard unheard = backlog.get(id);
+        return unheard != null && backlog.remove(id, unheard) ? unheard.settlement.permit() : null;
+    }
+
+    /** Whether a permit or place of this id is on its way back already. */
+    boolean undoes(String id) {
+        return backlog.containsKey(id);
+    }
+
+    private boolean remember(Unheard unheard) {
+        if (backlog.size() >= BACKLOG) {
+            log.error("{}: more than {} endings that Redis did not hear; dropped one", project, BACKLOG);
+            return false;
+        }
+        backlog.put(unheard.key(), unheard);
+        return true;
+    }
+
+    private void tell(Unheard unheard) {
+        unheard.sent = true;
+        send(unheard.settlement, TRIES).whenComplete((settled, e) -> {
+            unheard.sent = false;
+            if (e == null) {
+                backlog.remove(unheard.key(), unheard);
+            } else {
+                willTellAgain();
+            }
+        });
+    }
+
+    private void willTellAgain() {
+        if (!client.timer.isShutdown() && willTellAgain.compareAndSet(false, true)) {
+            client.timer.schedule(this::tellAgain, AGAIN_MS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void tellAgain() {
+        willTellAgain.set(false);
+        long now = System.nanoTime();
+        backlog.forEach((key, unheard) -> {
+            if (now - unheard.untilNs > 0) {
+                backlog.remove(key, unheard);
+            } else if (!unheard.sent) {
+                tell(unheard);
+            }
+        });
+    }
+
+    private CompletionStage<Settled> send(Settlement settlement, int attempt) {
+        underWay.incrementAndGet();
+        long sent = System.nanoTime();
+        return client.store
+                .settle(settlement)
+                .whenComplete((s, e) -> {
+                    underWay.decrementAndGet();
+                    client.meters.script("settle", Duration.ofNanos(System.nanoTime() - sent));
+                })
+                .exceptionallyCompose(e -> attempt < TRIES && isTimeout(e)
+                        ? send(settlement, attempt + 1)
+                        : CompletableFuture.failedStage(Blocking.cause(e)));
+    }
+
+    private static boolean isTimeout(Throwable e) {
+        return Blocking.cause(e) instanceof OutageException outage
+                && outage.reason().equals("timeout");
+    }
+
+    /** Completes when the endings under way have arrived, and those that {@code quiet} stands for may no longer come. */
+    CompletableFuture<Void> close(BooleanSupplier quiet) {
+        tellAgain();
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        waitForAll(quiet, done);
+        return done;
+    }
+
+    private void waitForAll(BooleanSupplier quiet, CompletableFuture<Void> done) {
+        if (quiet.getAsBoolean() && underWay.get() == 0) {
+            done.complete(null);
+        } else if (!client.timer.isShutdown()) {
+            client.timer.schedule(() -> waitForAll(quiet, done), 5, TimeUnit.MILLISECONDS);
+        }
+    }
+}

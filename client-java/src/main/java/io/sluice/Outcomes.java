@@ -1,0 +1,247 @@
+package io.sluice;
+
+import io.sluice.PolicyView.Resolved;
+import io.sluice.Store.Answer;
+import io.sluice.Store.PermitName;
+import io.sluice.Store.Queued;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What becomes of calls that asked: a permit, a place in line, a refusal, an outage, or nobody wants them any more. However
+ * one ends, nothing of it stays behind in Redis: {@link #letGo}.
+ */
+final class Outcomes {
+    private static final Logger log = LoggerFactory.getLogger(Outcomes.class);
+    private static final Duration SHORTEST_RETRY = Duration.ofSeconds(1);
+
+    private final ProjectClient project;
+    private final SluiceClient client;
+    private final String id;
+    private final Reports reports;
+    private final Tempo tempo;
+    private final Waiters waiters;
+    private final Held held;
+    private final Endings endings;
+    private volatile boolean closed;
+
+    Outcomes(ProjectClient project, Tempo tempo, Waiters waiters, Held held, Endings endings) {
+        this.project = project;
+        this.client = project.client;
+        this.id = project.id();
+        this.reports = new Reports(client, id);
+        this.tempo = tempo;
+        this.waiters = waiters;
+        this.held = held;
+        this.endings = endings;
+    }
+
+    /** A call that is about to ask. */
+    Waiter waiter(Call call, Duration maxWait, boolean once) {
+        long now = System.nanoTime();
+        PermitName undone = call.id == null ? null : endings.takeBack(call.id);
+        PermitName fresh = call.id == null
+                ? new PermitName(RandomIds.next(), "")
+                : undone == null ? new PermitName(call.id, RandomIds.next()) : undone;
+        String digest = call.id == null ? "" : Digests.of(client.host, call);
+        Waiter waiter = waiters.enter(fresh, digest, name -> new Waiter(call, name, digest, now, maxWait, once));
+        waiter.owed = undone != null;
+        reports.started(call);
+        waiter.result.whenComplete((permit, e) -> ended(waiter, permit, e));
+        return waiter;
+    }
+
+    // ---- what Redis says
+
+    /** All of them get the one permit of this id. */
+    void granted(List<Waiter> wanted, String nonce, long leaseUs, Store.@Nullable Shadow shadow) {
+        long now = System.nanoTime();
+        List<LivePermit> permits = new ArrayList<>(wanted.size());
+        for (Waiter waiter : wanted) {
+            PermitName name = new PermitName(waiter.name.id(), nonce);
+            LivePermit permit = new LivePermit(
+                    project,
+                    waiter.asked(),
+                    name,
+                    Duration.of(leaseUs, ChronoUnit.MICROS),
+                    waiter.waited(now),
+                    shadow == null ? null : shown(shadow));
+            permits.add(held.take(permit, name.equals(waiter.name)));
+        }
+        for (int i = 0; i < permits.size(); i++) {
+            Waiter waiter = wanted.get(i);
+            waiter.owed = false;
+            waiter.state.compareAndSet(Waiter.State.ASKING, Waiter.State.APART);
+            if (!waiter.result.complete(permits.get(i))) {
+                // Given up at that very moment (Netflix/concurrency-limits#179).
+                leave(permits.get(i));
+            }
+        }
+    }
+
+    private static Permit.Shadow shown(Store.Shadow shadow) {
+        Duration wait = shadow.waitUs() == Store.FOREVER ? null : Duration.of(shadow.waitUs(), ChronoUnit.MICROS);
+        return new Permit.Shadow(
+                shadow.scope(), shadow.limit(), Optional.ofNullable(wait), shadow.exactUs() != shadow.waitUs());
+    }
+
+    private void leave(LivePermit permit) {
+        held.leave(permit, waiters.wants(permit.name));
+    }
+
+    /** A grant from the line was claimed and runs. One that nobody here wants any more goes back at once. */
+    void claimed(String granted, Store.Place.Running running) {
+        List<Waiter> wanted = waiters.standing(granted);
+        if (!wanted.isEmpty()) {
+            granted(wanted, running.nonce(), running.leaseUs(), null);
+        } else if (!waiters.wants(granted) && !endings.undoes(granted)) {
+            endings.undo(new PermitName(granted, running.nonce()));
+        }
+    }
+
+    /** It has a place in line. */
+    void stands(Waiter waiter, Answer.Waiting answer) {
+        waiter.owed = true;
+        if (waiter.once) {
+            failed(waiter, new RefusedException(Refusals.wait(Refusal.Kind.WAIT, id, answer.queued())));
+            return;
+        }
+        if (closed) {
+            failed(waiter, new RefusedException(Refusals.closed(id)));
+            return;
+        }
+        reports.waits(waiter, answer.queued());
+        endsInTime(waiter, waiter.asked().view().policy);
+        waiters.stands(waiter);
+        tempo.lineWithin(answer.nextUs());
+        if (waiter.isDone()) {
+            letGo(waiter);
+        }
+    }
+
+    /** It still stands in line. */
+    void told(String standing, Queued queued) {
+        waiters.standing(standing).forEach(waiter -> reports.waits(waiter, queued));
+    }
+
+    /** No permit came of its question, and none is under way any more. */
+    void failed(Waiter waiter, Throwable e) {
+        waiter.state.compareAndSet(Waiter.State.ASKING, Waiter.State.APART);
+        waiter.result.completeExceptionally(e);
+        letGo(waiter);
+    }
+
+    /** It ended before its next question could be asked. */
+    void over(Waiter waiter) {
+        waiter.state.compareAndSet(Waiter.State.ASKING, Waiter.State.APART);
+        letGo(waiter);
+    }
+
+    // ---- what ends a wait
+
+    private void endsInTime(Waiter waiter, Policy policy) {
+        long left = Math.max(0, waiter.leftNs(policy, System.nanoTime()));
+        waiter.endsBy(client.timer.schedule(() -> tooLate(waiter), left, TimeUnit.NANOSECONDS));
+    }
+
+    private void tooLate(Waiter waiter) {
+        Queued why = waiter.why;
+        if (why != null) {
+            waiter.result.completeExceptionally(new RefusedException(Refusals.wait(Refusal.Kind.DEADLINE, id, why)));
+        }
+    }
+
+    /** Nobody wants the permit any more: not asked for again, and given back if it came. */
+    void giveUp(Waiter waiter, String why) {
+        if (!waiter.result.completeExceptionally(new RefusedException(Refusals.cancelled(id, why)))) {
+            waiter.result.thenAccept(permit -> {
+                client.meters.permit(id, permit.modelClass(), "cancelled");
+                leave(permit);
+            });
+        }
+    }
+
+    /** Another version of the policy: what it will never admit is refused at once, however long it may wait. */
+    void moved(PolicyView view) {
+        for (Waiter waiter : waiters.all()) {
+            if (waiter.state.get() == Waiter.State.STANDING) {
+                try {
+                    moved(waiter, view);
+                } catch (OutageException e) {
+                    // A version that this process cannot use; the call meets it when it is told to ask again.
+                    log.debug("{}: {}", id, e.getMessage());
+                }
+            }
+        }
+    }
+
+    private void moved(Waiter waiter, PolicyView view) {
+        Resolved resolved = view.resolve(waiter.call);
+        Answer no = resolved == null ? null : resolved.impossible();
+        if (resolved != null && no == null) {
+            endsInTime(waiter, view.policy);
+            return;
+        }
+        Refusal refusal =
+                no == null ? Refusals.unresolved(id, view.policy, waiter.call) : Refusals.of(id, waiter.call, no);
+        waiter.result.completeExceptionally(new RefusedException(refusal));
+    }
+
+    /** Redis does not answer: nobody knows who stands where. */
+    void outage(Throwable e) {
+        for (Waiter waiter : waiters.all()) {
+            if (waiter.state.get() == Waiter.State.STANDING) {
+                waiter.result.completeExceptionally(e);
+            }
+        }
+    }
+
+    /** Refuses what waits and what would have to. */
+    void close() {
+        closed = true;
+        RefusedException refused = new RefusedException(Refusals.closed(id));
+        waiters.all().forEach(waiter -> waiter.result.completeExceptionally(refused));
+    }
+
+    // ----
+
+    private void ended(Waiter waiter, @Nullable LivePermit permit, @Nullable Throwable thrown) {
+        waiter.endsBy(null);
+        waiters.leave(waiter);
+        letGo(waiter);
+        if (permit != null) {
+            reports.granted(waiter, permit);
+        } else {
+            reports.gaveUp(waiter, thrown == null ? new IllegalStateException() : Blocking.cause(thrown));
+        }
+    }
+
+    /**
+     * What Redis may hold for a call that ended without a permit goes back, once no question is under way any more. Only who
+     * waited until its deadline and can be known again, by an id of its own, keeps its place.
+     */
+    private void letGo(Waiter waiter) {
+        if (!waiter.isDone()
+                || !waiter.owed
+                || waiter.state.get() == Waiter.State.ASKING
+                || waiters.wants(waiter.name)
+                || !waiter.returned.compareAndSet(false, true)) {
+            return;
+        }
+        Refusal refusal = waiter.refusal();
+        if (waiter.call.id != null && refusal != null && refusal.kind() == Refusal.Kind.DEADLINE) {
+            Duration retryAfter = refusal.retryAfter();
+            boolean longer = retryAfter != null && retryAfter.compareTo(SHORTEST_RETRY) > 0;
+            endings.refuse(waiter.name, (longer ? retryAfter : SHORTEST_RETRY).multipliedBy(2));
+        } else {
+            endings.undo(waiter.name);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.sluice.redis;
+
+import io.sluice.Store.Beat;
+import io.sluice.Store.BeatAsk;
+import io.sluice.Store.News;
+import io.sluice.Store.Place;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code beat} answers, as a record: as strict as {@link Replies}. */
+final class BeatReply {
+    private static final int HEAD = 6;
+
+    private BeatReply() {}
+
+    static Beat read(@Nullable List<Object> reply, BeatAsk ask) {
+        Replies r = new Replies(Script.BEAT, reply);
+        if (r.code().equals("lost")) {
+            return r.sized(2, new Beat.Lost(r.text(1)));
+        }
+        if (!r.code().equals("beat")) {
+            throw r.bad();
+        }
+        List<Boolean> renewed = new ArrayList<>(ask.renew().size());
+        Replies flags = r.list(HEAD).sized(ask.renew().size());
+        for (int i = 0; i < ask.renew().size(); i++) {
+            renewed.add(flags.flag(i));
+        }
+        return r.sized(
+                HEAD + 4,
+                new Beat.Alive(
+                        r.stamp(1),
+                        r.positive(2),
+                        r.number(3),
+                        r.flag(4),
+                        r.orUnknown(5),
+                        renewed,
+                        places(r.list(HEAD + 1).sized(ask.claims().size()), BeatReply::claim),
+                        news(r.list(HEAD + 2)),
+                        places(r.list(HEAD + 3).sized(ask.looks().size()), BeatReply::look)));
+    }
+
+    private static List<Place> places(Replies list, Function<Replies, Place> read) {
+        List<Place> places = new ArrayList<>(list.size());
+        for (int i = 0; i < list.size(); i++) {
+            places.add(read.apply(list.list(i)));
+        }
+        return places;
+    }
+
+    private static Place claim(Replies r) {
+        return switch (r.code()) {
+            case "granted" -> r.sized(5, new Place.Running(r.text(1), r.lease(2), r.positive(3), r.text(4)));
+            case "waiting" -> r.sized(1, new Place.InLine(null));
+            case "gone" -> r.sized(1, new Place.ToSubmit());
+            default -> throw r.bad();
+        };
+    }
+
+    private static Place look(Replies r) {
+        return switch (r.code()) {
+            case "waiting" -> r.sized(6, new Place.InLine(r.inLine(1)));
+            case "granted" -> r.sized(1, new Place.ToClaim());
+            case "again", "gone" -> r.sized(1, new Place.ToSubmit());
+            default -> throw r.bad();
+        };
+    }
+
+    private static List<News> news(Replies r) {
+        if (r.size() % 2 != 0) {
+            throw r.bad();
+        }
+        List<News> news = new ArrayList<>(r.size() / 2);
+        for (int i = 0; i < r.size(); i += 2) {
+            Place place = switch (r.text(i)) {
+                case "g" -> new Place.ToClaim();
+                case "s" -> new Place.ToSubmit();
+                default -> throw r.bad();
+            };
+            news.add(new News(r.text(i + 1), place));
+        }
+        return news;
+    }
+}
