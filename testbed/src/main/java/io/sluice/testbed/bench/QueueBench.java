@@ -33,6 +33,11 @@ public final class QueueBench {
             redis.empty();
             List<Reached> reached = new ArrayList<>(costs.judge());
             reached.addAll(LineMemory.measure(server, scripts, options.held(), options.seed(), progress));
+            redis.empty();
+            reached.add(ThroughLine.measure(server, Math.min(3, options.rounds()), options.turn(), progress));
+            reached.add(IdleLine.measure(server, scripts, options.idleWaiters(), options.idle(), progress));
+            redis.empty();
+            reached.addAll(FairLine.measure(server, options.grants(), progress));
             BenchReport.Place place = new BenchReport.Place(
                     command,
                     began,

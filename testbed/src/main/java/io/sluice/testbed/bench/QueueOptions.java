@@ -10,11 +10,22 @@ import java.util.List;
  * @param rounds in each of which every line is used in turn: 1 to 50
  * @param steps a line is used for in a round: 1 to 1,000
  * @param held permits that are weighed, and as many waiters: 100 to 50,000
- * @param idle how long idle waiters are watched
+ * @param turn how long calls go through a line that is never empty, in a round
+ * @param idleWaiters how many wait to be watched
+ * @param idle how long they are watched
  * @param grants of the flow that gets least, where fairness is measured: 10 to 100,000
  * @param seed of everything that is drawn by lot
  */
-public record QueueOptions(List<Integer> sizes, int rounds, int steps, int held, Duration idle, int grants, long seed) {
+public record QueueOptions(
+        List<Integer> sizes,
+        int rounds,
+        int steps,
+        int held,
+        Duration turn,
+        int idleWaiters,
+        Duration idle,
+        int grants,
+        long seed) {
     private static final List<Integer> SIZES = List.of(10, 1_000, 10_000);
 
     /** @throws IllegalArgumentException if a value is out of its range, naming it */
@@ -30,7 +41,8 @@ public record QueueOptions(List<Integer> sizes, int rounds, int steps, int held,
 
     /** What is promised, as it is promised: about two minutes. */
     public static QueueOptions full(int rounds, long seed) {
-        return new QueueOptions(SIZES, rounds, 40, 10_000, Duration.ofSeconds(10), 2_000, seed);
+        return new QueueOptions(
+                SIZES, rounds, 40, 10_000, Duration.ofSeconds(2), 1_000, Duration.ofSeconds(10), 2_000, seed);
     }
 
     int smallest() {
