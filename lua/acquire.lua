@@ -132,6 +132,14 @@ local shadow, most = settings[1] == 'shadow', tonumber(settings[2]) or 0
 if not line.load() then return { 'lost', 'waiters' } end
 if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 
+if may_wait > 0 or line.waiting > 0 then
+  -- The line is ordered as text, which needs its separator to itself.
+  for _, text in ipairs({ id, host, agent }) do
+    if text == '' or string.find(text, '|', 1, true) then return redis.error_reply('BADARG id, host or agent') end
+  end
+  if not string.find(flow, '^[^|]+|[^|]+$') then return redis.error_reply('BADARG flow') end
+end
+
 -- Why it can never start: a reply, or nil.
 local function refusal()
   for i = 1, count do
@@ -186,7 +194,7 @@ local function too_many()
     local template = string.sub(scopes[i].name, 1, 2)
     local bound = scopes[i].fresh and redis.call('HMGET', levels_key, '+' .. template, '^' .. template, '!scan')
     if bound and bound[2] and (tonumber(bound[1]) or 0) >= tonumber(bound[2]) then
-      local page = redis.call('HSCAN', levels_key, bound[3] or 0, 'MATCH', template .. '?*', 'COUNT', 1000)
+      local page = redis.call('HSCAN', levels_key, bound[3] or 0, 'MATCH', template .. '?*', 'COUNT', 20)
       redis.call('HSET', levels_key, '!scan', page[1])
       local swept = false
       for k = 1, #page[2], 2 do
@@ -206,6 +214,10 @@ local reply, served = nil, false
 
 -- The longest way: into the line, and then whoever's turn it is starts.
 local function stand_in_line()
+  -- Its own scopes are there from now on, or a thousand waiters could make a thousand of them past their bound.
+  for i = 1, may_wait > 0 and count or 0 do
+    made(scopes[i], now)
+  end
   local before = waits
   local arrival, place = before and before.arrival, before and before.place
   if before and before.permit[STATE] == PLACE then

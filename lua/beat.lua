@@ -48,9 +48,10 @@ local now = time_now(given_now, project.levels[1])
 advance(project, now)
 book.p = project
 
+expire(now)
+-- After that: it may just have been found silent.
 more = line.alive(host, now)
 redis.call('ZREMRANGEBYSCORE', hosts_key, '-inf', now - HOST_GONE)
-expire(now)
 
 local renewed, claimed, looked = {}, {}, {}
 local at = 5

@@ -49,7 +49,7 @@ if what == 'waiters' then
   local list = {}
   for k = 1, #page[2], 2 do
     local w = string.find(page[2][k], '^[^!|%%]') and line.read(page[2][k], page[2][k + 1])
-    if w then
+    if w and redis.call('HEXISTS', permits_key, w.id) == 0 then
       local scopes = {}
       for i, s in ipairs(w.scopes) do scopes[i] = s.name end
       list[#list + 1] = {

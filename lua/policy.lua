@@ -94,7 +94,7 @@ for k = 1, 8 do
 end
 local fresh = present == 0 and held_version == 0
 -- What was there: scopes with a layout of their own, and those that share the layout of their template.
-local old, each = {}, {}
+local old, each, waiting = {}, {}, 0
 local function template_of(name) return string.match(name, '^([aer]:).') end
 local project_last = 0
 if sound then
@@ -115,6 +115,10 @@ if sound then
     end
   end
   if found ~= tonumber(raw['!scopes']) then sound = false end
+  for _, one in ipairs(each) do sound = sound and one.scope ~= nil end
+  local read, line = pcall(cmsgpack.unpack, redis.call('HGET', waiters_key, '!'))
+  if not read or type(line) ~= 'table' or type(line[6]) ~= 'table' then sound = false end
+  waiting = sound and line[2] or 0
   project_last = old.p and old.p.levels[1] or 0
 end
 local now = time_now(given_now, project_last)
@@ -138,7 +142,6 @@ end
 
 -- 2. A damaged project: every key again, its sentinel in it, slots counted from the permits that are left.
 local used = {}
-local waiting = sound and cmsgpack.unpack(redis.call('HGET', waiters_key, '!'))[2] or 0
 if not sound then
   old, each = {}, {}
   redis.call('DEL', levels_key, waiters_key, lines_key, times_key)
@@ -146,7 +149,7 @@ if not sound then
     if TYPES[k] == 'zset' then
       redis.call('ZADD', KEYS[k], KEYS[k] == lines_key and 0 or '+inf', '!')
     elseif KEYS[k] == waiters_key then
-      redis.call('HSET', waiters_key, '!', cmsgpack.pack({ 0, 0, 0, 0, '' }))
+      redis.call('HSET', waiters_key, '!', cmsgpack.pack({ 0, 0, 0, 0, '', {} }))
     elseif KEYS[k] ~= levels_key then -- whose sentinel is the stamp, written last
       redis.call('HSET', KEYS[k], '!', 1)
     end

@@ -121,19 +121,23 @@ local function book_usage()
   if memo ~= '' then permit[MEMO] = memo end
 end
 
--- A waiter leaves. At its deadline its arrival is kept for a while, so that asking again does not mean starting anew.
-local function end_waiter()
-  if how ~= 'refused' and not nothing_sent then return { 'unknown' } end
+-- A waiter gave up at its deadline: its arrival is kept for a while, so that asking again does not mean starting anew.
+local function keep_place(w)
   local keep = how == 'refused' and tonumber(memo) or 0
   local most = tonumber(redis.call('HGET', levels_key, '!most')) or 0
+  if keep > 0 and keep < EXACT and line.places < most then
+    line.places, line.changed = line.places + 1, true
+    w.permit = { PLACE, w.permit[DIGEST], nonce, '', w.permit[HOST], '', now, 0, w.flow, 1, '-' }
+    line.write(w)
+    redis.call('ZADD', times_key, now + keep, id)
+  end
+end
+
+local function end_waiter()
+  if how ~= 'refused' and not nothing_sent then return { 'unknown' } end
   if waits.permit[STATE] ~= PLACE then
     line.forget(waits, now)
-    if keep > 0 and keep < EXACT and line.places < most then
-      line.places, line.changed = line.places + 1, true
-      waits.permit = { PLACE, waits.permit[DIGEST], nonce, '', waits.permit[HOST], '', now, 0, waits.flow, 1, '-' }
-      line.write(waits)
-      redis.call('ZADD', times_key, now + keep, id)
-    end
+    keep_place(waits)
   elseif nothing_sent then
     line.forget(waits, now)
   end
@@ -148,7 +152,9 @@ elseif not permit or permit[NONCE] ~= nonce then
   reply = { 'unknown' }
 elseif permit[STATE] == 'granted' and (nothing_sent or how == 'refused') then
   -- Granted from the line and never claimed: as if it had never been.
+  local w = line.read(id, redis.call('HGET', waiters_key, id))
   undo(id, permit, now)
+  if w then keep_place(w) end
   reply = { 'ended', how, 0, permit[MEMO] }
 elseif how == 'undone' and (permit[STATE] == 'running' or permit[STATE] == 'expired') then
   undo(id, permit, now)

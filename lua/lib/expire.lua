@@ -36,7 +36,7 @@ end
 -- A scope of an agent, a team or a run is there from now on.
 local function made(s, now)
   if s.fresh then
-    s.fresh = false
+    s.fresh, s.changed = false, true
     redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
     redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
   end
@@ -190,8 +190,7 @@ end
 local function waiter_due(id, now)
   local w = line.read(id, redis.call('HGET', waiters_key, id))
   if not w then
-    redis.call('HINCRBY', levels_key, '#orphans', 1)
-    forget(id)
+    if redis.call('ZREM', times_key, id) == 1 then redis.call('HINCRBY', levels_key, '#orphans', 1) end
   else
     line.forget(w, now)
   end
@@ -212,6 +211,12 @@ end
 
 -- Writes permits, waiters, lines and times; the caller saves scopes and the line.
 local function expire(now)
+  if clock_stepped then
+    -- Parked lines are not to wait until that time is back.
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', times_key, now, '+inf')) do
+      if string.sub(member, 1, 1) == '%' then redis.call('ZADD', times_key, now, member) end
+    end
+  end
   local due = redis.call('ZRANGEBYSCORE', times_key, '-inf', now, 'LIMIT', 0, EXPIRE_AT_MOST)
   local records = #due > 0 and redis.call('HMGET', permits_key, unpack(due))
   for k, member in ipairs(due) do

@@ -1,8 +1,8 @@
 -- The line: who waits, where, and in which order.
 --
 -- In {project}:waiters
---     !                    how the line stands: [arrivals so far, waiting, clock, places kept, policy it was served under last, and
---                          of each firm waiter: id, class, arrival]
+--     !                    how the line stands: [arrivals so far, waiting, clock, places kept, policy it was served under last,
+--                          [what was closed where the last run had to stop], and of each firm waiter: id, class, arrival]
 --     <id>                 arrival, deadline and place in the flow (doubles), then a record as a permit has it; its state: waiting,
 --                          again (its host was told to submit it again: another policy) or place (gave up at its deadline;
 --                          only its arrival is kept)
@@ -41,19 +41,26 @@ function line.load()
   local raw = redis.call('HGET', waiters_key, '!')
   if not raw or not redis.call('ZSCORE', lines_key, '!') or not redis.call('ZSCORE', hosts_key, '!') then return false end
   local read, fields = pcall(cmsgpack.unpack, raw)
-  if not read or type(fields) ~= 'table' then return false end
-  line.seq, line.waiting, line.clock, line.places, line.stamp, line.firm = fields[1], fields[2], fields[3], fields[4], fields[5], {}
-  for k = 6, #fields, 3 do
+  if not read or type(fields) ~= 'table' or type(fields[6]) ~= 'table' then return false end
+  line.seq, line.waiting, line.clock, line.places, line.stamp = fields[1], fields[2], fields[3], fields[4], fields[5]
+  line.closed, line.firm = fields[6], {}
+  for k = 7, #fields, 3 do
     line.firm[#line.firm + 1] = { id = fields[k], class = fields[k + 1], arrival = fields[k + 2] }
   end
   return true
+end
+
+-- A list that was stored, or nil where there is none or a damaged one.
+local function stored_list(raw, least)
+  local read, list = pcall(cmsgpack.unpack, raw or '')
+  return read and type(list) == 'table' and #list >= least and list or nil
 end
 
 function line.class(name)
   local c = classes[name]
   if not c then
     local raw = redis.call('HGET', waiters_key, '|' .. name)
-    local f = raw and cmsgpack.unpack(raw) or { 0, 0, 0, 0, 0, 0, 0, 1, '', 0 }
+    local f = stored_list(raw, 10) or { 0, 0, 0, 0, 0, 0, 0, 1, '', 0 }
     c = {
       name = name, clock = f[1], tag = f[2], waiting = f[3], weights = f[4], gap = f[5], last = f[6], ready = f[7],
       generation = f[8], candidate = f[9], since = f[10], stored = raw, changed = false,
@@ -70,12 +77,10 @@ function line.flow(c, name)
   if not f then
     local raw = redis.call('HGET', waiters_key, '|' .. key)
     f = { name = name, key = key, tag = 0, weight = 1, waiting = 0, entered = 0, granted = 0, lanes = {}, stored = raw, changed = false }
-    if raw then
-      local v = cmsgpack.unpack(raw)
-      if v[6] == c.generation then
-        f.tag, f.weight, f.waiting, f.entered, f.granted = v[1], v[2], v[3], v[4], v[5]
-        for k = 7, #v, 2 do f.lanes[v[k]] = v[k + 1] end
-      end
+    local v = stored_list(raw, 6)
+    if v and v[6] == c.generation then
+      f.tag, f.weight, f.waiting, f.entered, f.granted = v[1], v[2], v[3], v[4], v[5]
+      for k = 7, #v, 2 do f.lanes[v[k]] = v[k + 1] end
     end
     f.class = c
     flows[key] = f
@@ -336,8 +341,15 @@ function line.enter(w, now)
   line.stand(w, now)
 end
 
--- It waits no longer and nothing stays behind but what the caller writes in its stead.
+-- It waits no longer and nothing stays behind but what the caller writes in its stead. Nobody knows exactly who was behind
+-- it: of most of them the place is right afterwards.
 function line.leave(w, now)
+  local f = line.flow(line.class(w.class), w.flow)
+  if w.place == f.entered then
+    f.entered = f.entered - 1
+  elseif 2 * (w.place - f.granted) <= f.waiting then
+    f.granted = f.granted + 1
+  end
   if w.permit[STATE] == WAITING then
     line.quit(w, now)
   else
@@ -455,9 +467,10 @@ function line.save()
   local fields = {}
   if line.waiting == 0 then
     -- Nobody waits: no order to remember.
-    line.clock, line.firm = 0, {}
+    line.clock, line.closed, line.firm = 0, {}, {}
     local known = line.known_in('t|')
-    for _, entry in ipairs(known) do redis.call('HDEL', waiters_key, string.sub(entry, 2)) end
+    for k = 1, #known do known[k] = string.sub(known[k], 2) end
+    for k = 1, #known, 60 do redis.call('HDEL', waiters_key, unpack(known, k, math.min(k + 59, #known))) end
     if #known > 0 then redis.call('ZREMRANGEBYLEX', lines_key, '[t|', '(t}') end
   else
     for name, c in pairs(classes) do
@@ -482,7 +495,7 @@ function line.save()
       end
     end
   end
-  local head = { line.seq, line.waiting, line.clock, line.places, line.stamp }
+  local head = { line.seq, line.waiting, line.clock, line.places, line.stamp, line.closed }
   for _, firm in ipairs(line.firm) do
     head[#head + 1] = firm.id
     head[#head + 1] = firm.class

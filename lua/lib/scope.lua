@@ -147,7 +147,7 @@ end
 -- limits have refilled, exact (0 if only slots are short); `why`: the limit that takes longest. `kept` is what is held back for
 -- firm waiters, `slots` and level units by limit.
 local function shortage(s, list, at, kept)
-  local now, short = s.levels[1], nil
+  local now, short, held = s.levels[1], nil, false
   if s.slots >= 0 and s.levels[2] + (kept and kept.slots or 0) >= s.slots then
     short = { full = true, wait = 0, why = nil }
   end
@@ -158,13 +158,15 @@ local function shortage(s, list, at, kept)
       local level = s.levels[3 * i] - held_back
       if needed > capacity then
         wait = oversize_wait(s, i, now, list[at + i])
-        if held_back > 0 then wait = math.max(wait, tick) end
+        -- It needs the whole bucket and a firm waiter has a part of it: nobody knows until when.
+        if held_back > 0 then wait, held = math.max(wait, tick), true end
       elseif level < needed then
         wait = (floor(now / tick) + ceil((needed - level) / rate)) * tick - now
       end
       if wait > 0 then
         short = short or { full = false, wait = 0, why = nil }
         short[i] = true
+        short.held = short.held or held
         if wait > short.wait then short.wait, short.why = wait, i end
       end
     end

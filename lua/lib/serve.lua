@@ -9,10 +9,10 @@
 local GRANTS, TRIES, LEAST_PATIENCE = 16, 64, 1000000
 local granted_to, starts_in, more, trying = {}, nil, false, nil
 
-local function patience(w)
+local function patience(w, now)
   local longest = 0
   for _, at in ipairs(w.scopes) do
-    local s = not at.private and book[at.name]
+    local s = not at.private and scope_of(at.name, now)
     for i = 1, s and s.n or 0 do
       local _, active, rate, factor, tick = limit_at(s, i)
       if active == 1 and rate > 0 then
@@ -50,7 +50,7 @@ local function short_on(w, kept, now)
       shorts = shorts or {}
       shorts[at.name] = short
       full = full or short.full
-      wait = math.max(wait, short.wait)
+      wait = math.max(wait, short.held and math.huge or short.wait)
     end
   end
   return shorts, full, wait
@@ -114,7 +114,8 @@ local function serve(stamp, now, own)
   if line.waiting == 0 then return end
   if line.stamp ~= stamp and line.unpark_some(stamp) then more = true end
   local silent_hosts, kept, closed, closed_project, blocked = {}, {}, {}, nil, {}
-  local grants, tries, changes = 0, 0, 0
+  local grants, tries = 0, 0
+  for _, name in ipairs(line.closed) do closed[name] = true end
 
   local function silent(host)
     if silent_hosts[host] == nil then
@@ -135,7 +136,7 @@ local function serve(stamp, now, own)
       local shorts, full, exact = short_on(w, kept, now)
       if not shorts then
         start(w, now, own == w.id, false)
-        grants, changes = grants + 1, changes + 1
+        grants = grants + 1
         unpark_behind(w, now)
       else
         keep_for(w, full, kept)
@@ -159,6 +160,8 @@ local function serve(stamp, now, own)
     end
   end
 
+  local passed_over
+
   -- Of a class's lanes the first that is not closed: flow and workspace, one text.
   local function next_lane(c)
     local skip, from = 0, 38 + #c.name
@@ -170,6 +173,7 @@ local function serve(stamp, now, own)
         local team, workspace = string.match(lane, '^([^|]*)|[^|]*|(.*)$')
         if not (closed['t:' .. team] or closed['t:' .. team .. '|' .. c.name]
           or closed['w:' .. workspace] or closed['w:' .. workspace .. '|' .. c.name]) then return lane end
+        passed_over(c, lane)
       end
       if #found < 8 then return nil end
       skip = skip + 8
@@ -191,15 +195,26 @@ local function serve(stamp, now, own)
     -- A try does not wait: one that comes again and again must not start another's patience anew.
     if blocked[c.name] or w.id == trying then return end
     blocked[c.name] = true
-    if c.candidate ~= w.id then
+    if c.candidate ~= w.id or c.since > now then
       c.candidate, c.since, c.changed = w.id, now, true
-    elseif not firm_of[c.name] and now - c.since > patience(w) then
+    elseif not firm_of[c.name] and now - c.since > patience(w, now) then
       if not shorts then shorts, full = short_on(w, kept, now) end
       keep_for(w, shorts and full, kept)
       firm_of[c.name], line.changed = true, true
       local at = #line.firm + 1
       while at > 1 and line.firm[at - 1].arrival > w.arrival do at = at - 1 end
       table.insert(line.firm, at, { id = w.id, class = c.name, arrival = w.arrival })
+    end
+  end
+
+  -- A lane whose team or workspace another class's waiter is short on: its first waiter is blocked as if it had been tried.
+  function passed_over(c, lane)
+    if blocked[c.name] then return end
+    local entry = first_of('r|' .. c.name .. '|' .. lane .. '|')
+    local _, id = end_of(entry or '')
+    local w = id and line.read(id, redis.call('HGET', waiters_key, id))
+    if w and not silent(w.permit[HOST]) and w.deadline > now and w.permit[STAMP] == stamp and not kept_out(w, now) then
+      first_blocked(w, c, nil, nil)
     end
   end
 
@@ -218,7 +233,6 @@ local function serve(stamp, now, own)
 
   local function try(w, c)
     local permit = w.permit
-    changes = changes + 1
     if silent(permit[HOST]) then
       line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 's|' .. permit[HOST] .. ending(w))
@@ -245,7 +259,6 @@ local function serve(stamp, now, own)
       return unpark_behind(w, now, out)
     end
     if needs_closed(w) then
-      changes = changes - 1
       closed['c:' .. c.name] = true
       first_blocked(w, c, nil, nil)
       return unpark_behind(w, now)
@@ -260,7 +273,6 @@ local function serve(stamp, now, own)
       start(w, now, own == w.id, true)
       grants = grants + 1
     else
-      changes = changes - 1
       first_blocked(w, c, shorts, full)
       close(shorts, c)
       if not full and (not starts_in or exact < starts_in) then starts_in = exact end
@@ -271,10 +283,14 @@ local function serve(stamp, now, own)
   -- 2. All others, in order.
   while true do
     local c = next_class()
-    if not c then return end
+    if not c then
+      if #line.closed > 0 then line.closed, line.changed = {}, true end
+      return
+    end
     if grants >= GRANTS or tries >= TRIES then
-      -- Where nothing changed, asking again would find the same.
-      more = more or changes > 0
+      -- The next run goes on behind what this one found closed, or it would try the same ones again.
+      more, line.closed, line.changed = true, {}, true
+      for name in pairs(closed) do line.closed[#line.closed + 1] = name end
       return
     end
     local lane = next_lane(c)

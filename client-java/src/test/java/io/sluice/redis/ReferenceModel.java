@@ -5,13 +5,18 @@ import io.sluice.ScopeLimits;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the scripts must do, said as plainly as possible: big integers, maps by name, nothing packed, nothing fast.
- * {@code lua/lib/bucket.lua} and {@code lua/lib/scope.lua} explain the arithmetic.
+ * What the scripts must do with limits, levels and permits, said as plainly as possible: big integers, maps by name,
+ * nothing packed, nothing fast. {@code lua/lib/bucket.lua} and {@code lua/lib/scope.lua} explain the arithmetic;
+ * {@link ReferenceLine} is the line in front of it.
  */
 final class ReferenceModel {
     private static final long S = 1_000_000;
@@ -20,7 +25,13 @@ final class ReferenceModel {
 
     final Map<String, Scope> scopes = new TreeMap<>();
     final Map<String, Permit> permits = new HashMap<>();
-    private long version;
+    /** As scopes nobody uses: what is made on demand looks like them. Full, and a removed limit keeps its place. */
+    final Map<String, Scope> templates = new TreeMap<>();
+
+    long version;
+
+    /** Everything is admitted, and no charge drives a level below one minute of debt. */
+    boolean shadow;
 
     static final class Limit {
         RefillLimit is;
@@ -66,6 +77,16 @@ final class ReferenceModel {
             }
         }
 
+        /** Takes units of cost, in shadow mode down to one minute of debt and no further. */
+        void take(BigInteger units, boolean downToAMinute) {
+            BigInteger before = level;
+            add(units.multiply(big(is.factor())).negate());
+            if (downToAMinute) {
+                BigInteger lowest = big(is.minute()).multiply(big(is.factor())).negate();
+                level = level.max(before.min(lowest));
+            }
+        }
+
         void add(BigInteger levelUnits) {
             BigInteger lowest = big(is.capacity()).subtract(EXACT);
             level = level.add(levelUnits).min(big(is.capacity())).max(lowest);
@@ -73,10 +94,25 @@ final class ReferenceModel {
     }
 
     static final class Scope {
-        long slots;
+        long slots = ScopeLimits.UNLIMITED;
         long used;
         long last;
         final Map<String, Limit> limits = new TreeMap<>();
+
+        /** Where distinct agents are counted: until when each counts. */
+        final Map<String, Long> agents = new TreeMap<>();
+
+        boolean isFull() {
+            return slots >= 0 && used >= slots;
+        }
+
+        /** Nothing would be lost if this scope were made anew. */
+        boolean isIdle(long now) {
+            return used == 0
+                    && limits.values().stream()
+                            .allMatch(limit -> levelAt(now, limit).equals(big(limit.is.capacity()))
+                                    && limit.admittedIn(now).signum() == 0);
+        }
 
         /** What a limit holds at {@code now}; nothing is changed by looking. */
         BigInteger levelAt(long now, Limit limit) {
@@ -96,10 +132,14 @@ final class ReferenceModel {
         }
     }
 
-    /** A permit: running, expired, or how it ended. */
+    /** A permit: granted (unclaimed), running, expired, or how it ended. */
     static final class Permit {
         String state = "running";
         final String digest;
+
+        /** Who asked, where the line must know. */
+        ReferenceLine.@Nullable Waiter asked;
+
         final long version;
         final long granted;
         final long lease;
@@ -125,24 +165,81 @@ final class ReferenceModel {
         return Math.max(now, scopes.get("p").last);
     }
 
+    private static boolean isTemplate(String scope) {
+        return scope.length() == 2;
+    }
+
+    static boolean isMadeOnDemand(String scope) {
+        return "aer".indexOf(scope.charAt(0)) >= 0;
+    }
+
+    /** As it is, or as it would be made: nothing is changed by looking. */
+    Scope look(String name, long now) {
+        Scope scope = scopes.get(name);
+        if (scope != null) {
+            return scope;
+        }
+        Scope template = templates.getOrDefault(name.substring(0, 2), new Scope());
+        Scope fresh = new Scope();
+        fresh.last = now;
+        fresh.slots = template.slots;
+        template.limits.forEach((limit, it) -> {
+            Limit full = new Limit(it.is);
+            full.active = it.active;
+            full.full = now;
+            fresh.limits.put(limit, full);
+        });
+        return fresh;
+    }
+
+    private Scope scope(String name, long now) {
+        return scopes.computeIfAbsent(name, it -> look(it, now));
+    }
+
     void install(long now, ScopeLimits... installed) {
         version++;
+        Map<String, ScopeLimits> wanted = new TreeMap<>();
         for (ScopeLimits it : installed) {
-            Scope scope = scopes.computeIfAbsent(it.scope(), name -> {
+            wanted.put(it.scope(), it);
+            Map<String, Scope> where = isTemplate(it.scope()) ? templates : scopes;
+            where.computeIfAbsent(it.scope(), name -> {
                 Scope fresh = new Scope();
                 fresh.last = now;
                 return fresh;
             });
-            scope.advance(now);
-            scope.slots = it.slots();
-            scope.limits.values().forEach(limit -> limit.active = false);
-            for (RefillLimit to : it.refills()) {
-                Limit limit = scope.limits.get(to.name());
-                if (limit == null) {
-                    scope.limits.put(to.name(), new Limit(to));
-                } else {
-                    carryOver(limit, to, now);
-                }
+        }
+        templates.forEach((name, template) -> change(template, wanted, name, now));
+        scopes.forEach((name, scope) -> change(scope, wanted, isMadeOnDemand(name) ? name.substring(0, 2) : name, now));
+    }
+
+    private static void change(Scope scope, Map<String, ScopeLimits> wanted, String name, long now) {
+        ScopeLimits none = new ScopeLimits(name, ScopeLimits.UNLIMITED, List.of());
+        change(scope, wanted.getOrDefault(name, none), now);
+    }
+
+    /**
+     * A limit that was removed, owed nothing, and came back at another place: it is a new one, which no permit of today
+     * took.
+     */
+    void startsAnew(String scope, String limit, long now) {
+        Limit it = Objects.requireNonNull(scopes.get(scope)).limits.get(limit);
+        Limit fresh = new Limit(it.is);
+        Objects.requireNonNull(scopes.get(scope)).limits.put(limit, fresh);
+        permits.values()
+                .forEach(permit ->
+                        permit.costs.getOrDefault(scope, new TreeMap<>()).remove(limit));
+    }
+
+    private static void change(Scope scope, ScopeLimits to, long now) {
+        scope.advance(now);
+        scope.slots = to.slots();
+        scope.limits.values().forEach(limit -> limit.active = false);
+        for (RefillLimit refill : to.refills()) {
+            Limit limit = scope.limits.get(refill.name());
+            if (limit == null) {
+                scope.limits.put(refill.name(), new Limit(refill));
+            } else {
+                carryOver(limit, refill, now);
             }
         }
     }
@@ -197,16 +294,45 @@ final class ReferenceModel {
         }
     }
 
-    private void leave(Permit permit, long now) {
+    /** Its slots are free again. Its agent counts for another 5 minutes. */
+    void leave(Permit permit, long now) {
         permit.costs.keySet().forEach(name -> {
-            Scope scope = scopes.get(name);
+            Scope scope = scope(name, now);
             scope.advance(now);
-            scope.used--;
+            scope.used -= name.startsWith("n:") ? 0 : 1;
         });
+        stillActive(permit, now);
+    }
+
+    /** Where its agent still counts it does so for another 5 minutes. */
+    void stillActive(Permit permit, long now) {
+        countedIn(permit, now)
+                .forEach(scope -> scope.agents.computeIfPresent(
+                        Objects.requireNonNull(permit.asked).agent, (agent, until) -> now + 300 * S));
+    }
+
+    private List<Scope> countedIn(Permit permit, long now) {
+        return permit.costs.keySet().stream()
+                .filter(name -> name.startsWith("n:"))
+                .map(name -> scope(name, now))
+                .toList();
+    }
+
+    /** The agent of a permit counts for 5 minutes. The scopes where it did not before. */
+    List<String> active(Permit permit, long now) {
+        List<String> newly = new ArrayList<>();
+        permit.costs.keySet().stream().filter(name -> name.startsWith("n:")).forEach(name -> {
+            Scope scope = scope(name, now);
+            if (scope.agents.put(Objects.requireNonNull(permit.asked).agent, now + 300 * S) == null) {
+                newly.add(name);
+            }
+            scope.used = scope.agents.size();
+        });
+        return newly;
     }
 
     /** To the next step of 5 s, and within the millisecond after it in the order in which they came. */
-    private static long roundedUp(long us) {
+    static long roundedUp(long us) {
         return us / (5 * S) * (5 * S) + 5 * S + us % (5 * S) / 5_000;
     }
 
@@ -221,60 +347,97 @@ final class ReferenceModel {
             return new Answer(
                     !known.digest.equals(digest) ? "conflict" : known.state.equals("running") ? "granted" : "ended", 0);
         }
+        Shortage keptOut = shortage(now, costs, "");
+        if (keptOut.code().equals("wait") || keptOut.isForEver()) {
+            return new Answer(keptOut.code(), keptOut.exactUs());
+        }
+        permits.put(id, take(now, digest, lease, costs));
+        return new Answer("granted", 0);
+    }
+
+    /**
+     * What keeps a call out.
+     *
+     * @param code nothing, {@code wait}, {@code closed} or {@code never}
+     * @param slots whether slots are short
+     * @param exactUs the longest exact wait; 0 if only slots are short
+     * @param decides which limits, as {@code scope limit}, take as long as that or are for ever
+     */
+    record Shortage(String code, boolean slots, long exactUs, Set<String> decides) {
+        boolean isForEver() {
+            return code.equals("closed") || code.equals("never");
+        }
+
+        boolean fits() {
+            return code.isEmpty();
+        }
+    }
+
+    /** Nothing else considered than what the scopes hold. */
+    Shortage shortage(long now, Map<String, Map<String, Long>> costs, String agent) {
+        Set<String> forEver = new HashSet<>();
+        Set<String> decides = new HashSet<>();
+        String code = "";
         long exact = 0;
         boolean full = false;
         List<String> order = new ArrayList<>(costs.keySet());
-        order.sort((a, b) -> a.equals("p") ? -1 : b.equals("p") ? 1 : a.compareTo(b));
+        order.sort(Scripted::byPlace);
         for (String name : order) {
-            Scope scope = scopes.get(name);
+            Scope scope = look(name, now);
             if (scope.slots == 0) {
-                return new Answer("closed", 0);
+                code = code.isEmpty() ? "closed" : code;
+                forEver.add(name + " concurrency");
             }
-            full |= scope.slots > 0 && scope.used >= scope.slots;
+            full |= scope.isFull() && !scope.agents.containsKey(agent);
             for (Limit limit : scope.limits.values()) {
                 if (!limit.active) {
                     continue;
                 }
-                if (limit.is.rate() == 0) {
-                    return new Answer("closed", 0);
-                }
                 long cost = costs.get(name).getOrDefault(limit.is.name(), 0L);
-                if (cost > limit.is.ceiling()) {
-                    return new Answer("never", 0);
+                if (limit.is.rate() == 0 || cost > limit.is.ceiling()) {
+                    code = !code.isEmpty() ? code : limit.is.rate() == 0 ? "closed" : "never";
+                    forEver.add(name + " " + limit.is.name());
+                    continue;
                 }
-                exact = Math.max(exact, wait(scope, limit, now, cost));
+                long wait = wait(scope, limit, now, cost);
+                if (wait > exact) {
+                    decides.clear();
+                }
+                exact = Math.max(exact, wait);
+                if (wait > 0 && wait == exact) {
+                    decides.add(name + " " + limit.is.name());
+                }
             }
         }
-        if (full || exact > 0) {
-            return new Answer("wait", exact);
+        if (!code.isEmpty()) {
+            return new Shortage(code, full, exact, forEver);
         }
-        for (String name : order) {
-            Scope scope = scopes.get(name);
-            scope.advance(now);
-            scope.used++;
-            for (Limit limit : scope.limits.values()) {
-                BigInteger cost =
-                        limit.active ? big(costs.get(name).getOrDefault(limit.is.name(), 0L)) : BigInteger.ZERO;
-                limit.add(cost.multiply(big(limit.is.factor())).negate());
-                limit.admit(now, cost);
-            }
-        }
+        return new Shortage(full || exact > 0 ? "wait" : "", full, exact, decides);
+    }
+
+    /** Takes everything, whether it fits or not. */
+    Permit take(long now, String digest, long lease, Map<String, Map<String, Long>> costs) {
         Map<String, Map<String, Long>> taken = new TreeMap<>();
-        for (String name : order) {
-            Map<String, Long> ofScope = new TreeMap<>();
-            scopes.get(name).limits.forEach((limit, it) -> {
-                if (it.active) {
-                    ofScope.put(limit, costs.get(name).getOrDefault(limit, 0L));
+        costs.forEach((name, ofScope) -> {
+            Scope scope = scope(name, now);
+            scope.advance(now);
+            scope.used += name.startsWith("n:") ? 0 : 1;
+            Map<String, Long> units = new TreeMap<>();
+            for (Limit limit : scope.limits.values()) {
+                if (limit.active) {
+                    long cost = ofScope.getOrDefault(limit.is.name(), 0L);
+                    limit.take(big(cost), shadow);
+                    limit.admit(now, big(cost));
+                    units.put(limit.is.name(), cost);
                 }
-            });
-            taken.put(name, ofScope);
-        }
-        permits.put(id, new Permit(digest, version, now, lease, taken));
-        return new Answer("granted", 0);
+            }
+            taken.put(name, units);
+        });
+        return new Permit(digest, version, now, lease, taken);
     }
 
     /** By trying: the first tick at which it fits, nothing else happening. */
-    private static long wait(Scope scope, Limit limit, long now, long cost) {
+    static long wait(Scope scope, Limit limit, long now, long cost) {
         BigInteger needed = big(cost).multiply(big(limit.is.factor()));
         boolean oversize = needed.compareTo(big(limit.is.capacity())) > 0;
         BigInteger goal = oversize ? big(limit.is.capacity()) : needed;
@@ -312,27 +475,43 @@ final class ReferenceModel {
         if (!late) {
             leave(permit, now);
         }
-        permit.costs.forEach((name, costs) -> {
-            Scope scope = scopes.get(name);
-            scope.advance(now);
-            for (Limit limit : scope.limits.values()) {
-                correct(limit, permit, costs, how.equals("cancelled") ? Map.of() : used.get(name));
-            }
-        });
+        correct(permit, now, how.equals("cancelled"), used);
         permit.state = late ? "booked" : how;
         permit.due = roundedUp(now + 600 * S);
         return new Ending(permit.state, late);
     }
 
-    private static void correct(Limit limit, Permit permit, Map<String, Long> costs, Map<String, Long> used) {
+    /** Replaces what a permit took by nothing, or by what it used. */
+    void correct(Permit permit, long now, boolean nothing, Map<String, Map<String, Long>> used) {
+        permit.costs.forEach((name, costs) -> {
+            Scope scope = scope(name, now);
+            scope.advance(now);
+            for (Limit limit : scope.limits.values()) {
+                correct(limit, permit, costs, nothing ? Map.of() : used.get(name), shadow);
+            }
+        });
+    }
+
+    /** What is booked for so much used: nobody reports a budget away. */
+    static long bounded(Limit limit, long estimate, long used) {
+        return Math.min(used, Math.max(4 * estimate, limit.is.minute()));
+    }
+
+    private static void correct(
+            Limit limit,
+            Permit permit,
+            Map<String, Long> costs,
+            @Nullable Map<String, Long> used,
+            boolean downToAMinute) {
         if (used == null || !costs.containsKey(limit.is.name())) {
             return;
         }
         long estimate = costs.get(limit.is.name());
-        long units = Math.min(used.getOrDefault(limit.is.name(), 0L), Math.max(4 * estimate, limit.is.minute()));
-        BigInteger back = big(estimate - units);
-        // What the bucket has made good by itself since is not given back on top.
-        if (back.signum() < 0 || limit.full <= permit.granted) {
+        BigInteger back = big(estimate - bounded(limit, estimate, used.getOrDefault(limit.is.name(), 0L)));
+        if (back.signum() < 0) {
+            limit.take(back.negate(), downToAMinute);
+        } else if (limit.full <= permit.granted) {
+            // What the bucket has made good by itself since is not given back on top.
             limit.add(back.multiply(big(limit.is.factor())));
         }
         // A slot that is not there any more (its width has changed) cannot be corrected.

@@ -31,7 +31,7 @@ final class Scripted implements AutoCloseable {
     String stamp = "";
 
     /** Limit names by position, and which are active, as {@code inspect policy} tells. */
-    private final Map<String, List<String>> names = new HashMap<>();
+    final Map<String, List<String>> names = new HashMap<>();
 
     private final Map<String, List<Object>> active = new HashMap<>();
 
@@ -148,6 +148,7 @@ final class Scripted implements AutoCloseable {
 
     @SuppressWarnings("unchecked")
     private void learnLayout() {
+
         List<Object> policy = run(Script.INSPECT, List.of("", "policy"));
         for (Object scope : policy.subList(3, policy.size())) {
             List<Object> parts = (List<Object>) scope;
@@ -389,6 +390,11 @@ final class Scripted implements AutoCloseable {
             scopes.put((String) scope.get(0), new Scope((Long) scope.get(1), (Long) scope.get(2), limits));
         }
         return scopes;
+    }
+
+    /** What the scripts take for the time: they do not follow Redis's clock when it goes a little back. */
+    long timeAt(long now) {
+        return (Long) run(Script.INSPECT, List.of(time(now), "levels")).get(2);
     }
 
     Level level(long now, String scope, String limit) {
