@@ -51,10 +51,10 @@ final class Outcomes {
                 ? new PermitName(RandomIds.next(), "")
                 : undone == null ? new PermitName(call.id, RandomIds.next()) : undone;
         String digest = call.id == null ? "" : Digests.of(client.host, call);
-        Waiter waiter = waiters.enter(fresh, digest, name -> new Waiter(call, name, digest, now, maxWait, once));
+        Waiter waiter =
+                waiters.enter(fresh, digest, name -> new Waiter(call, name, digest, now, maxWait, once, this::ended));
         waiter.owed = undone != null;
         reports.started(call);
-        waiter.result.whenComplete((permit, e) -> ended(waiter, permit, e));
         return waiter;
     }
 
@@ -237,11 +237,15 @@ final class Outcomes {
         }
         Refusal refusal = waiter.refusal();
         if (waiter.call.id != null && refusal != null && refusal.kind() == Refusal.Kind.DEADLINE) {
-            Duration retryAfter = refusal.retryAfter();
-            boolean longer = retryAfter != null && retryAfter.compareTo(SHORTEST_RETRY) > 0;
-            endings.refuse(waiter.name, (longer ? retryAfter : SHORTEST_RETRY).multipliedBy(2));
+            endings.refuse(waiter.name, keepFor(refusal.retryAfter()));
         } else {
             endings.undo(waiter.name);
         }
+    }
+
+    private static Duration keepFor(@Nullable Duration retryAfter) {
+        return retryAfter == null || retryAfter.compareTo(SHORTEST_RETRY) < 0
+                ? SHORTEST_RETRY.multipliedBy(2)
+                : retryAfter.multipliedBy(2);
     }
 }

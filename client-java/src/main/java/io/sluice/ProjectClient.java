@@ -38,7 +38,7 @@ final class ProjectClient implements Project {
         this.held = new Held(id, tempo, endings);
         this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
         this.asking = new Asking(client, id, policies, installer, outcomes);
-        this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes);
+        this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, System::nanoTime);
         this.messages = client.store.listen(id, client.host, heart::granted);
         client.meters.gauges(id, held::size, waiters::standing);
     }
@@ -71,13 +71,13 @@ final class ProjectClient implements Project {
     public Decision tryAcquire(Call call) {
         client.mayBlock();
         return decision(
-                Blocking.get(asking.begin(call, Duration.ZERO, true).result.handle(Outcome::new)));
+                Blocking.get(asking.begin(call, Duration.ZERO, true).outcome.handle(Outcome::new)));
     }
 
     @Override
     public CompletionStage<Decision> tryAcquireAsync(Call call) {
         Waiter waiter = asking.begin(call, Duration.ZERO, true);
-        return handOver(waiter, waiter.result.handle(Outcome::new).thenApply(this::decision));
+        return handOver(waiter, waiter.outcome.handle(Outcome::new).thenApply(this::decision));
     }
 
     private record Outcome(
@@ -99,7 +99,7 @@ final class ProjectClient implements Project {
         client.mayBlock();
         Waiter waiter = asking.begin(call, maxWait, false);
         try {
-            return Blocking.getInterruptibly(waiter.result);
+            return Blocking.getInterruptibly(waiter.outcome);
         } catch (InterruptedException e) {
             outcomes.giveUp(waiter, "interrupted");
             throw e;
@@ -109,7 +109,7 @@ final class ProjectClient implements Project {
     @Override
     public CompletionStage<Permit> acquireAsync(Call call, Duration maxWait) {
         Waiter waiter = asking.begin(call, maxWait, false);
-        return handOver(waiter, waiter.result.thenApply(permit -> permit));
+        return handOver(waiter, waiter.outcome.thenApply(permit -> permit));
     }
 
     /** Who ends the future in our stead, by cancelling it or by a time-out of its own, keeps nothing. */

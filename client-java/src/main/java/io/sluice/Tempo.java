@@ -84,7 +84,7 @@ final class Tempo {
     synchronized @Nullable Due begin() {
         alarm = null;
         long now = nanoTime.getAsLong();
-        Long at = next();
+        Long at = next(now);
         if (beating || closed || at == null || at - now > 0) {
             schedule();
             return null;
@@ -114,16 +114,17 @@ final class Tempo {
         }
     }
 
-    private @Nullable Long next() {
+    private @Nullable Long next(long now) {
         if (urgent) {
-            return nanoTime.getAsLong();
+            return now;
         }
         Long line = lineAt == null || lineAt - earliest >= 0 ? lineAt : (Long) earliest;
         return line == null ? renewAt : earlier(renewAt, line);
     }
 
     private void schedule() {
-        Long at = next();
+        long now = nanoTime.getAsLong();
+        Long at = next(now);
         if (beating || closed || at == null || (alarm != null && at - alarmAt >= 0)) {
             return;
         }
@@ -131,7 +132,7 @@ final class Tempo {
             alarm.cancel(false);
         }
         alarmAt = at;
-        alarm = timer.schedule(beat, Math.max(0, at - nanoTime.getAsLong()), TimeUnit.NANOSECONDS);
+        alarm = timer.schedule(beat, Math.max(0, at - now), TimeUnit.NANOSECONDS);
     }
 
     private static Long earlier(@Nullable Long one, long other) {

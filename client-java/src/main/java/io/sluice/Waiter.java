@@ -35,6 +35,9 @@ final class Waiter {
     /** Completes on the store's threads: only our own code may depend on it directly. */
     final CompletableFuture<LivePermit> result = new CompletableFuture<>();
 
+    /** The same once everything is done that its end entails: for callers. */
+    final CompletableFuture<LivePermit> outcome;
+
     final AtomicReference<State> state = new AtomicReference<>(State.APART);
 
     /** Why it waits, as Redis said last; {@code null} until it does. */
@@ -60,13 +63,25 @@ final class Waiter {
 
     int retries;
 
-    Waiter(Call call, Store.PermitName name, String digest, long startedNs, Duration maxWait, boolean once) {
+    Waiter(
+            Call call,
+            Store.PermitName name,
+            String digest,
+            long startedNs,
+            Duration maxWait,
+            boolean once,
+            Ended ended) {
         this.call = call;
         this.name = name;
         this.digest = digest;
         this.startedNs = startedNs;
         this.deadlineNs = startedNs + saturated(maxWait);
         this.once = once;
+        this.outcome = result.whenComplete((permit, e) -> ended.with(this, permit, e));
+    }
+
+    interface Ended {
+        void with(Waiter waiter, @Nullable LivePermit permit, @Nullable Throwable e);
     }
 
     /** How long it may still wait, by its caller's word and the policy's. */
@@ -102,7 +117,7 @@ final class Waiter {
     }
 
     private static boolean isNews(Queued now, Queued then, long passedUs) {
-        long expected = then.waitUs() - passedUs;
+        long expected = Math.max(0, then.waitUs() - passedUs);
         long tolerated = Math.max(NOTICEABLE_US, expected / 4);
         return now.position() != then.position()
                 || !now.limit().equals(then.limit())

@@ -73,17 +73,21 @@ final class Waiters {
                 .toList();
     }
 
-    /** Whether somebody wants the permit of this name. */
+    /**
+     * Whether somebody wants the permit of this name. Who has got or given up does not, even if it was not told yet: two who
+     * give up at the same time must not both leave it to the other.
+     */
     synchronized boolean wants(Store.PermitName name) {
-        return byId.getOrDefault(name.id(), List.of()).stream().anyMatch(waiter -> waiter.name.equals(name));
+        return byId.getOrDefault(name.id(), List.of()).stream()
+                .anyMatch(waiter -> !waiter.isDone() && waiter.name.equals(name));
     }
 
     synchronized boolean wants(String id) {
-        return byId.containsKey(id);
+        return byId.getOrDefault(id, List.of()).stream().anyMatch(waiter -> !waiter.isDone());
     }
 
-    /** The next ids in line to look after, in turn. */
-    synchronized List<String> turn(int most) {
+    /** The next ids in line to look after, in turn, but for some. */
+    synchronized List<String> turn(int most, List<String> except) {
         List<String> turn = new ArrayList<>();
         int seen = 0;
         while (turn.size() < most && seen < byId.size() && seen < SEEN_AT_ONCE) {
@@ -91,7 +95,8 @@ final class Waiters {
             byId.remove(first.getKey());
             byId.put(first.getKey(), first.getValue());
             seen++;
-            if (first.getValue().stream().anyMatch(waiter -> waiter.state.get() == Waiter.State.STANDING)) {
+            if (!except.contains(first.getKey())
+                    && first.getValue().stream().anyMatch(waiter -> waiter.state.get() == Waiter.State.STANDING)) {
                 turn.add(first.getKey());
             }
         }

@@ -4,13 +4,13 @@ import static io.sluice.Budget.CALL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -60,25 +60,24 @@ class ChangingPolicyIT {
     /** It was refused at the ninth change, minutes after the first. */
     @Test
     void aCallOutlivesAnyNumberOfChanges() {
-        AtomicInteger toldToWait = new AtomicInteger();
-        WaitListener listener = new WaitListener() {
-            @Override
-            public void waiting(Waiting waiting) {
-                toldToWait.incrementAndGet();
-            }
-        };
-        try (Budget budget = Budget.of(redis.uri(), Sluice.Options.DEFAULT.withListener(listener), "concurrency: 1");
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        try (Budget budget = Budget.of(redis.uri(), Sluice.Options.DEFAULT.withMeters(meters), "concurrency: 1");
                 Sluice other = Sluice.connect(redis.uri())) {
             Permit first = budget.take();
             List<CompletableFuture<Permit>> waiting = waiting(budget, 1);
             for (int version = 2; version <= 14; version++) {
-                int before = toldToWait.get();
+                long before = asked(meters);
                 other.install(Budget.policy(budget.id, "concurrency: 1, rpm: " + 1_000 * version));
-                await().until(() -> toldToWait.get() > before || waiting.get(0).isDone());
+                await().pollInterval(Duration.ofMillis(5))
+                        .until(() -> asked(meters) > before || waiting.get(0).isDone());
             }
             first.cancel();
             assertThat(waiting.get(0)).succeedsWithin(Duration.ofSeconds(10));
         }
+    }
+
+    private static long asked(SimpleMeterRegistry meters) {
+        return meters.get("sluice.script").tag("script", "acquire").timer().count();
     }
 
     private static Policy classes(String project, String... classes) {

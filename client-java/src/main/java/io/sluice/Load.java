@@ -1,0 +1,128 @@
+package io.sluice;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * What one beat carries: permits to renew, grants to claim, calls in line to look after.
+ *
+ * @param asked whether it is worth a beat even if it carries nothing
+ */
+record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<String> looks) {
+
+    boolean isEmpty() {
+        return !asked && renew.isEmpty() && claims.isEmpty();
+    }
+
+    List<Store.PermitName> names() {
+        List<Store.PermitName> names = new ArrayList<>(renew.size());
+        renew.forEach(permit -> names.add(permit.name));
+        return names;
+    }
+
+    /** Packs the loads of one project, one after the other. Only {@link #claim} may be called from anywhere. */
+    static final class Packer {
+        static final int RENEWALS = 500;
+        private static final int CLAIMS = 64;
+        private static final int LOOKS = 32;
+
+        /** A beat that comes earlier than this after the last looks takes none along: they are most of its work in Redis. */
+        private static final long LOOKS_NS = TimeUnit.MILLISECONDS.toNanos(200);
+
+        private static final Duration LEASE_WHILE_IDLE = Duration.ofSeconds(30);
+
+        private final Tempo tempo;
+        private final Held held;
+        private final Waiters waiters;
+        private final LongSupplier nanoTime;
+
+        /** Permits to renew that did not fit into one beat. */
+        private final Deque<List<LivePermit>> renewals = new ArrayDeque<>();
+
+        /** Granted in the line, and not claimed yet. */
+        private final Set<String> claims = new LinkedHashSet<>();
+
+        private long looksAt;
+        private boolean more;
+
+        Packer(Tempo tempo, Held held, Waiters waiters, LongSupplier nanoTime) {
+            this.tempo = tempo;
+            this.held = held;
+            this.waiters = waiters;
+            this.nanoTime = nanoTime;
+            this.looksAt = nanoTime.getAsLong();
+        }
+
+        Load next(Tempo.Due due) {
+            if (due.renewal()) {
+                renewals.clear();
+                renewals.addAll(held.parts(RENEWALS));
+                tempo.renewWithin(held.shortestLease(LEASE_WHILE_IDLE));
+            }
+            List<LivePermit> renew = renewals.isEmpty() ? List.of() : renewals.removeFirst();
+            List<String> granted = claims();
+            boolean line = waiters.standing() > 0;
+            List<String> looks = List.of();
+            long now = nanoTime.getAsLong();
+            if (line && now - looksAt >= 0) {
+                looks = waiters.turn(LOOKS, granted);
+                looksAt = now + LOOKS_NS;
+            }
+            boolean asked = due.renewal() || line || more;
+            more = false;
+            return new Load(asked, renew, granted, looks);
+        }
+
+        private List<String> claims() {
+            synchronized (claims) {
+                List<String> some = claims.stream().limit(CLAIMS).toList();
+                some.forEach(claims::remove);
+                return some;
+            }
+        }
+
+        /** These were granted. Returns whether that is news. */
+        boolean claim(List<String> ids) {
+            synchronized (claims) {
+                return claims.addAll(ids);
+            }
+        }
+
+        /** The next beat looks after calls in line again. */
+        void looksNow() {
+            looksAt = nanoTime.getAsLong();
+        }
+
+        /** Redis has work left. */
+        void more() {
+            more = true;
+        }
+
+        boolean hasClaims() {
+            synchronized (claims) {
+                return !claims.isEmpty();
+            }
+        }
+
+        /** Whether the next beat has something to carry that need not wait. */
+        boolean isHeavy() {
+            return more || !renewals.isEmpty() || (waiters.standing() > 0 && nanoTime.getAsLong() - looksAt >= 0);
+        }
+
+        /** It did not arrive: what it claimed is claimed again, and what it renewed comes with the next renewal. */
+        void takeBack(Load load) {
+            renewals.clear();
+            claim(load.claims);
+            if (!load.looks.isEmpty()) {
+                looksNow();
+            }
+        }
+    }
+}
