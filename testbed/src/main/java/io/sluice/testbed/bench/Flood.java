@@ -1,13 +1,18 @@
 package io.sluice.testbed.bench;
 
 import io.sluice.Call;
+import io.sluice.OutageException;
 import io.sluice.Permit;
 import io.sluice.Project;
 import io.sluice.Usage;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +23,15 @@ import org.jspecify.annotations.Nullable;
 final class Flood {
     private static final Duration MAX_WAIT = Duration.ofMinutes(5);
 
+    /** When a call that Redis could not answer asks again, as an agent would. */
+    private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
+
     private final Project project;
     private final Call call;
     private final Usage used;
     private final ConcurrentLinkedQueue<Duration> waits = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private final AtomicInteger outages = new AtomicInteger();
     private volatile boolean stopped;
     private volatile boolean counts;
 
@@ -56,6 +65,11 @@ final class Flood {
         stopped = true;
     }
 
+    /** How often Redis did not answer in time: on a machine that has enough to do already it may. */
+    int outages() {
+        return outages.get();
+    }
+
     int granted() {
         return waits.size();
     }
@@ -81,11 +95,15 @@ final class Flood {
                     }
                     return granted.settleAsync(used);
                 })
-                .whenComplete((ending, e) -> {
+                .whenComplete((ending, thrown) -> {
+                    Throwable e = thrown instanceof CompletionException ? thrown.getCause() : thrown;
                     if (stopped) {
                         return;
                     }
-                    if (e != null) {
+                    if (e instanceof OutageException) {
+                        outages.incrementAndGet();
+                        LATER.execute(() -> ask(again));
+                    } else if (e != null) {
                         failure.compareAndSet(null, e);
                     } else if (again) {
                         ask(true);
