@@ -36,6 +36,10 @@ record Flow(String name, long input, List<Flood> floods) {
         return floods.stream().mapToInt(Flood::granted).sum();
     }
 
+    int outages() {
+        return floods.stream().mapToInt(Flood::outages).sum();
+    }
+
     long tokens() {
         return granted() * input;
     }

@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 final class IdleLine {
     private static final String PROJECT = "line-idle";
     private static final int HOSTS = 2;
+    private static final int AT_ONCE = 50;
     private static final Duration LONGEST = Duration.ofMinutes(30);
     private static final Duration SETTLING = Duration.ofSeconds(30);
 
@@ -41,8 +42,7 @@ final class IdleLine {
                             Crowd.id(0, new Random(0)), Crowd.host(0), "-", "other|n", 4, List.of("p", "c:sonnet"))),
                     "granted");
             progress.accept(told("idle  %,d waiters come in %d hosts", waiters, HOSTS));
-            stand(hosts, waiters);
-            awaitStanding(scripts, waiters);
+            stand(hosts, scripts, waiters);
             progress.accept(told("idle  they are watched for %d s", length.toSeconds()));
             Monitor.Seen seen = Monitor.watch(server.port(), length);
             double each = seen.sent() / (HOSTS * length.toMillis() / 1e3);
@@ -60,12 +60,16 @@ final class IdleLine {
         }
     }
 
-    private static void stand(List<Sluice> hosts, int waiters) {
+    /** A part at a time: a call whose answer is late asks again, and would be counted. */
+    private static void stand(List<Sluice> hosts, Scripts scripts, int waiters) throws InterruptedException {
         Call call = Call.of("claude-sonnet-5-5").inputTokens(CallSize.INPUT).maxOutputTokens(CallSize.OUTPUT_CAP);
         List<Project> projects = new ArrayList<>();
         hosts.forEach(host -> projects.add(host.project(PROJECT)));
         for (int i = 0; i < waiters; i++) {
             projects.get(i % HOSTS).acquireAsync(call.agent("agent-" + i % 40), LONGEST);
+            if ((i + 1) % AT_ONCE == 0 || i + 1 == waiters) {
+                awaitStanding(scripts, i + 1);
+            }
         }
     }
 
@@ -80,7 +84,7 @@ final class IdleLine {
             if (System.nanoTime() - began > SETTLING.toNanos()) {
                 throw new IllegalStateException("only " + stand + " of " + waiters + " stand in line");
             }
-            Thread.sleep(50);
+            Thread.sleep(5);
         }
     }
 
