@@ -24,7 +24,7 @@ final class FairLine implements AutoCloseable {
     private static final int HOSTS = 2;
     private static final int DEPTH = 200;
     private static final int AT_ONCE = 10;
-    private static final Duration WARM_UP = Duration.ofSeconds(2);
+    private static final Duration WARM_UP = Duration.ofSeconds(1);
     private static final Duration TICK = Duration.ofMillis(10);
     private static final Duration LONGEST = Duration.ofMinutes(3);
 
@@ -92,6 +92,7 @@ final class FairLine implements AutoCloseable {
         Flow interactive = new Flow("interactive", 1_000, floods(CALL.priority(Priority.INTERACTIVE), 1_000));
         List<Flow> flows = List.of(batch, interactive);
         flows.forEach(Flow::count);
+        tell("interactive over batch", flows, 0);
         long began = System.nanoTime();
         for (int tick = 0; tick < grants; tick++) {
             Pace.until(began, TICK.multipliedBy(tick));
@@ -119,7 +120,8 @@ final class FairLine implements AutoCloseable {
 
     /** Runs flows that always wait until the one with the fewest grants has enough; the seconds it took. */
     private double run(String what, List<Flow> flows, int grants) throws InterruptedException {
-        for (int depth = 0; depth < DEPTH; depth += AT_ONCE) {
+        tell(what, flows, 0);
+        for (int depth = 0; depth < Math.min(DEPTH, grants); depth += AT_ONCE) {
             flows.forEach(flow -> flow.start(AT_ONCE));
             Pace.until(System.nanoTime(), TICK);
         }

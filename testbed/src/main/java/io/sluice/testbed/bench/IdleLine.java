@@ -2,12 +2,10 @@ package io.sluice.testbed.bench;
 
 import io.sluice.Call;
 import io.sluice.Policy;
-import io.sluice.Project;
 import io.sluice.Sluice;
 import io.sluice.testbed.redis.RedisServer;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -19,7 +17,6 @@ final class IdleLine {
     private static final String PROJECT = "line-idle";
     private static final int HOSTS = 2;
     private static final int AT_ONCE = 50;
-    private static final Duration LONGEST = Duration.ofMinutes(30);
     private static final Duration SETTLING = Duration.ofSeconds(30);
 
     private IdleLine() {}
@@ -62,11 +59,12 @@ final class IdleLine {
 
     /** A part at a time: a call whose answer is late asks again, and would be counted. */
     private static void stand(List<Sluice> hosts, Scripts scripts, int waiters) throws InterruptedException {
-        Call call = Call.of("claude-sonnet-5-5").inputTokens(CallSize.INPUT).maxOutputTokens(CallSize.OUTPUT_CAP);
-        List<Project> projects = new ArrayList<>();
-        hosts.forEach(host -> projects.add(host.project(PROJECT)));
+        Call call = Call.of("claude-sonnet-5-5").maxOutputTokens(CallSize.OUTPUT_CAP);
+        List<Flood> floods = hosts.stream()
+                .map(host -> new Flood(host.project(PROJECT), call, CallSize.INPUT))
+                .toList();
         for (int i = 0; i < waiters; i++) {
-            projects.get(i % HOSTS).acquireAsync(call.agent("agent-" + i % 40), LONGEST);
+            floods.get(i % HOSTS).ask();
             if ((i + 1) % AT_ONCE == 0 || i + 1 == waiters) {
                 awaitStanding(scripts, i + 1);
             }

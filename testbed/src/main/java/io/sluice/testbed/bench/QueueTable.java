@@ -9,7 +9,7 @@ final class QueueTable {
     private QueueTable() {}
 
     static String of(QueueReport report) {
-        StringBuilder text = new StringBuilder(where(report.place)).append("\n\n");
+        StringBuilder text = new StringBuilder(where(report)).append("\n\n");
         costs(text, report.costs);
         text.append("\n| what | reach | measured | verdict | beside it |\n|---|--:|--:|---|---|\n");
         report.reached.forEach(one -> text.append(row(List.of(
@@ -21,16 +21,18 @@ final class QueueTable {
         return text.toString();
     }
 
-    private static String where(BenchReport.Place place) {
+    private static String where(QueueReport report) {
+        BenchReport.Place place = report.place;
         return String.format(
                 Locale.ROOT,
-                "`%s`, %s, Redis %s, JDK %s, %d cores; %d rounds, median (min..max)",
+                "`%s`, %s, Redis %s, JDK %s, %d cores; %d rounds, median (min..max), seed %d",
                 place.command(),
                 place.date(),
                 place.redis(),
                 place.jdk(),
                 place.cores(),
-                place.rounds());
+                place.rounds(),
+                report.costs.options().seed());
     }
 
     /** Steps down, lines across. */
