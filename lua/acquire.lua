@@ -254,6 +254,8 @@ local function stand_in_line()
   local wait, position = line.outlook(w, exact, full)
   if may_wait == 0 and not before then
     line.forget(w, now)
+    -- What it was short on was closed for all others; it waits for nothing.
+    serve(stamp, now, nil)
     return { 'wait', wait, exact, scope, limit, position }
   end
   return { 'waiting', wait, exact, scope, limit, position, -1 }

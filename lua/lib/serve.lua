@@ -101,12 +101,11 @@ local function start(w, now, own, first)
   end
 end
 
--- After a try: whoever is parked behind this one on a private scope that still has a slot comes next. `out`: where it is parked
--- itself now.
-local function unpark_behind(w, now, out)
+-- After a try: whoever is parked behind this one on a private scope that still has a slot comes next.
+local function unpark_behind(w, now)
   for _, at in ipairs(w.scopes) do
     local s = at.private and scope_of(at.name, now)
-    if s and s ~= out and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name, now) end
+    if s and (s.slots < 0 or s.levels[2] < s.slots) then line.unpark(at.name, now) end
   end
 end
 
@@ -250,13 +249,14 @@ local function serve(stamp, now, own)
     if out then
       line.make_unready(w)
       redis.call('ZADD', lines_key, 0, 'k|' .. out.name .. ending(w))
-      if wait then
-        redis.call('ZADD', times_key, 'LT', now + wait, '%' .. out.name)
-      elseif full then
+      if full then
         -- Whoever frees a slot there wakes the next.
         redis.call('ZREM', times_key, '%' .. out.name)
+      elseif wait then
+        local first = first_of('k|' .. out.name .. '|') == 'k|' .. out.name .. ending(w)
+        redis.call('ZADD', times_key, first and 'CH' or 'LT', now + wait, '%' .. out.name)
       end
-      return unpark_behind(w, now, out)
+      return
     end
     if needs_closed(w) then
       closed['c:' .. c.name] = true

@@ -79,7 +79,7 @@ class TempoTest {
         during = () -> tempo.lineWithin(0);
         tempo.lineWithin(0);
         timer.pass(100);
-        assertThat(beats).containsExactly(20L, 40L, 60L, 80L, 100L);
+        assertThat(beats).containsExactly(0L, 20L, 40L, 60L, 80L, 100L);
     }
 
     @Test

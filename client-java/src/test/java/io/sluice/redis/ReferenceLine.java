@@ -26,6 +26,7 @@ final class ReferenceLine {
     private static final int DROPPED_AT_MOST = 20;
     private static final long CLAIM_WITHIN = S / 2;
     static final long SILENT_AFTER = 600_000;
+    private static final long NEXT_PARKED_AFTER = 100_000;
 
     final ReferenceModel budget = new ReferenceModel();
     final ReferenceOrder order = new ReferenceOrder(budget);
@@ -41,6 +42,7 @@ final class ReferenceLine {
     long maxWaiters;
     private Map<String, Long> most = Map.of();
     private long arrivals;
+    private long servedVersion;
 
     static final class Host {
         long lastBeat;
@@ -166,7 +168,7 @@ final class ReferenceLine {
 
     private void stand(Waiter waiter, long now) {
         Host host = hosts.computeIfAbsent(waiter.ask.host(), it -> new Host());
-        host.lookAt = Math.min(host.lookAt, now + waiter.ask.leaseUs());
+        host.lookAt = host.lookAt == Long.MAX_VALUE ? now + waiter.ask.leaseUs() : host.lookAt;
         Standing standing = standing(waiter);
         if (head(waiter.line()) == waiter) {
             standing.parkedOn = null;
@@ -191,19 +193,19 @@ final class ReferenceLine {
         boolean wasHead = !waiter.again && head(waiter.line()) == waiter;
         gone(waiter);
         if (wasHead) {
-            nextOnes(waiter);
+            nextOnes(waiter, now);
         }
     }
 
     /** Parked behind one that is not tried any more: nobody else would wake them. */
-    void nextOnes(Waiter waiter) {
-        waiter.privateScopes().forEach(this::unpark);
+    void nextOnes(Waiter waiter, long now) {
+        waiter.privateScopes().forEach(scope -> unpark(scope, now));
     }
 
     void nextOnesWhereThereIsRoom(Waiter waiter, long now) {
         waiter.privateScopes().stream()
                 .filter(scope -> !budget.look(scope, now).isFull())
-                .forEach(this::unpark);
+                .forEach(scope -> unpark(scope, now));
     }
 
     List<Waiter> parkedOn(String scope) {
@@ -218,26 +220,43 @@ final class ReferenceLine {
         return heads;
     }
 
-    void unpark(String scope) {
-        parkedUntil.remove(scope);
+    /** The first one may be tried. Should that wake nobody else, the next one is looked at a little later. */
+    void unpark(String scope, long now) {
         List<Waiter> parked = parkedOn(scope);
         if (!parked.isEmpty()) {
             standing(parked.get(0)).parkedOn = null;
         }
+        if (parked.size() > 1) {
+            parkedUntil.merge(scope, now + NEXT_PARKED_AFTER, Math::min);
+        }
     }
 
-    /** When the first one parked there may start, if that can be told. */
-    void dueAnew(String scope, long now) {
+    private void isDue(String scope, long now) {
         parkedUntil.remove(scope);
-        List<Waiter> parked = parkedOn(scope);
-        if (parked.isEmpty()) {
-            return;
+        unpark(scope, now);
+    }
+
+    /** For the slots of a scope, or for its limits and then until they have refilled, or behind somebody. */
+    void park(Waiter waiter, String scope, long now) {
+        standing(waiter).parkedOn = scope;
+        Shortage why = alone(scope, waiter, now);
+        if (why.slots()) {
+            parkedUntil.remove(scope);
+        } else if (!why.fits()) {
+            parkedUntil.merge(scope, now + why.exactUs(), Math::min);
         }
-        Waiter first = parked.get(0);
-        Shortage why = alone(scope, first, now);
-        if (!why.slots()) {
-            parkedUntil.put(scope, now + Math.max(1, why.exactUs()));
+        waiter.privateScopes().stream()
+                .filter(other ->
+                        !other.equals(scope) && !budget.look(other, now).isFull())
+                .forEach(other -> unpark(other, now));
+    }
+
+    /** After another policy every reason may be gone. */
+    void unparkAll() {
+        if (servedVersion != budget.version) {
+            lines.values().forEach(standing -> standing.parkedOn = null);
         }
+        servedVersion = budget.version;
     }
 
     /** What keeps a waiter out of one scope. */
@@ -273,12 +292,12 @@ final class ReferenceLine {
         budget.permits.forEach((id, permit) -> dues.add(new Due(permit.due, id, () -> ends(id, permit, now))));
         order.waiters.forEach((id, w) -> dues.add(new Due(w.deadline, id, () -> leave(w, now))));
         places.forEach((id, w) -> dues.add(new Due(w.deadline, id, () -> places.remove(id))));
-        parkedUntil.forEach((scope, at) -> dues.add(new Due(at, scope, () -> unpark(scope))));
+        parkedUntil.forEach((scope, at) -> dues.add(new Due(at, scope, () -> isDue(scope, now))));
         budget.scopes.forEach((name, scope) ->
                 scope.agents.forEach((agent, until) -> dues.add(new Due(until, name, () -> {
                     scope.agents.remove(agent);
                     scope.used = scope.agents.size();
-                    unpark(name);
+                    unpark(name, now);
                 }))));
         hosts.forEach((host, it) -> dues.add(new Due(it.lookAt, host, () -> dropIfSilent(host, it, now))));
         dues.removeIf(due -> due.at() > now);
@@ -297,6 +316,7 @@ final class ReferenceLine {
             it.lookAt = goneAt;
         } else {
             its.stream().limit(DROPPED_AT_MOST).forEach(w -> leave(w, now));
+            it.lookAt = its.size() > DROPPED_AT_MOST ? now : Long.MAX_VALUE;
         }
     }
 
@@ -342,7 +362,7 @@ final class ReferenceLine {
         permit.costs.keySet().stream()
                 .filter(ReferenceModel::isMadeOnDemand)
                 .sorted(Scripted::byPlace)
-                .forEach(this::unpark);
+                .forEach(name -> unpark(name, now));
     }
 
     // ---- 3.: what callers want
@@ -462,7 +482,7 @@ final class ReferenceLine {
         }
         stand(waiter, now);
         if (wasHead && !waiter.line().equals(earlier.line())) {
-            nextOnes(earlier);
+            nextOnes(earlier, now);
         }
     }
 
@@ -511,7 +531,11 @@ final class ReferenceLine {
     }
 
     private boolean serve(long now) {
-        return !order.waiters.isEmpty() && new ReferenceServe(this, now).run();
+        if (order.waiters.isEmpty()) {
+            return false;
+        }
+        unparkAll();
+        return new ReferenceServe(this, now).run();
     }
 
     ReferenceModel.Ending settle(long now, String id, String how, Map<String, Map<String, Long>> used) {
@@ -578,7 +602,7 @@ final class ReferenceLine {
     /**
      * @param hosts how many beat within the last minute
      * @param claims granted, waiting or gone
-     * @param told the ids to claim and to submit again
+     * @param more the ids to claim and to submit again
      */
     record Beat(
             long hosts,

@@ -231,7 +231,7 @@ final class ReferenceServe {
             blocked(waiter);
         } else if (host(waiter).isSilent(now)) {
             line.standing(waiter).aside = true;
-            line.nextOnes(waiter);
+            line.nextOnes(waiter, now);
         } else if (waiter.deadline <= now) {
             line.leave(waiter, now);
         } else if (waiter.version != budget.version) {
@@ -239,10 +239,9 @@ final class ReferenceServe {
             if (line.members(waiter.line()).isEmpty()) {
                 line.lines.remove(waiter.line());
             }
-            line.nextOnes(waiter);
+            line.nextOnes(waiter, now);
         } else if (parksOn != null) {
-            line.standing(waiter).parkedOn = parksOn;
-            line.dueAnew(parksOn, now);
+            line.park(waiter, parksOn, now);
         } else if (needsAClosedLimit(waiter)) {
             closedClasses.add(waiter.modelClass());
             blocked(waiter);

@@ -1,9 +1,13 @@
 package io.sluice.redis;
 
+import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.sluice.RefillLimit;
 import io.sluice.ScopeLimits;
 import io.sluice.Weights;
@@ -15,6 +19,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** Runs the scripts of one project by hand, at a time of the test's choosing. Costs go by limit name. */
 final class Scripted implements AutoCloseable {
@@ -26,7 +32,8 @@ final class Scripted implements AutoCloseable {
     final Keys keys = Keys.of(project);
     final RedisCommands<String, String> redis;
     private final RedisClient client;
-    private final StatefulRedisConnection<String, String> connection;
+    private final StatefulRedisPubSubConnection<String, String> connection;
+    private boolean listening;
 
     String stamp = "";
 
@@ -40,7 +47,7 @@ final class Scripted implements AutoCloseable {
 
     Scripted(RedisServer server) {
         client = RedisClient.create(server.uri());
-        connection = client.connect();
+        connection = client.connectPubSub();
         redis = connection.sync();
     }
 
@@ -178,6 +185,10 @@ final class Scripted implements AutoCloseable {
         /** Of a nameless agent, of normal priority and of no team. It only tries. */
         static Ask of(String id, Map<String, Map<String, Long>> costs) {
             return new Ask(id, "d", "h", LEASE, "other|n", 4, "-", 0, costs);
+        }
+
+        Ask id(String other) {
+            return new Ask(other, digest, host, leaseUs, flow, weight, agent, waitUs, costs);
         }
 
         Ask digest(String other) {
@@ -351,7 +362,37 @@ final class Scripted implements AutoCloseable {
     }
 
     List<Object> run(Script script, List<String> arguments) {
-        return redis.eval(script.text(), ScriptOutputType.MULTI, keys.all(), arguments.toArray(String[]::new));
+        String[] argv = arguments.toArray(String[]::new);
+        try {
+            return answer(connection.async().evalsha(script.sha(), ScriptOutputType.MULTI, keys.all(), argv));
+        } catch (RedisNoScriptException e) {
+            return answer(connection.async().eval(script.text(), ScriptOutputType.MULTI, keys.all(), argv));
+        }
+    }
+
+    /** By the time this returns, what the script announced was heard: Redis answers the ping last. */
+    private List<Object> answer(RedisFuture<List<Object>> reply) {
+        RedisFuture<String> last = listening ? connection.async().ping() : null;
+        List<Object> answer = LettuceFutures.awaitOrCancel(reply, 10, TimeUnit.SECONDS);
+        if (last != null) {
+            LettuceFutures.awaitOrCancel(last, 10, TimeUnit.SECONDS);
+        }
+        return answer;
+    }
+
+    /** Hears what the scripts announce to a host, on a thread of the connection. */
+    void listen(String host, Consumer<String> hears) {
+        String channel = "{" + project + "}:h:" + host;
+        connection.addListener(new RedisPubSubAdapter<>() {
+            @Override
+            public void smessage(String to, String message) {
+                if (to.equals(channel)) {
+                    hears.accept(message);
+                }
+            }
+        });
+        connection.sync().ssubscribe(channel);
+        listening = true;
     }
 
     /** What a limit holds. */
@@ -403,18 +444,18 @@ final class Scripted implements AutoCloseable {
     }
 
     /** A record of {@code inspect permits}. */
-    record Record(String id, String state, String host, List<String> scopes) {
+    record Remembered(String id, String state, String host, List<String> scopes) {
         boolean inFlight() {
             return state.equals("running") || state.equals("granted");
         }
     }
 
     @SuppressWarnings("unchecked")
-    List<Record> permits() {
-        List<Record> permits = new ArrayList<>();
+    List<Remembered> permits() {
+        List<Remembered> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
             permits.add(
-                    new Record((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+                    new Remembered((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
         }
         return permits;
     }
@@ -423,7 +464,7 @@ final class Scripted implements AutoCloseable {
     Map<String, Long> recount() {
         Map<String, Long> running = new HashMap<>();
         permits().stream()
-                .filter(Record::inFlight)
+                .filter(Remembered::inFlight)
                 .forEach(permit -> permit.scopes().forEach(scope -> running.merge(scope, 1L, Long::sum)));
         running.keySet().removeIf(scope -> scope.startsWith("n:"));
         return running;

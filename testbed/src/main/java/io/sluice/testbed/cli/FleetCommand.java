@@ -5,6 +5,7 @@ import io.sluice.testbed.fleet.Fleet;
 import io.sluice.testbed.fleet.FleetOptions;
 import io.sluice.testbed.fleet.FleetReport;
 import io.sluice.testbed.fleet.FleetTable;
+import io.sluice.testbed.fleet.FlowTable;
 import io.sluice.testbed.fleet.Profile;
 import io.sluice.testbed.fleet.Strategy;
 import java.io.IOException;
@@ -77,8 +78,11 @@ final class FleetCommand implements Callable<Integer> {
             description = "sluice, none, per-process or bucket4j; default ${DEFAULT-VALUE}")
     private Strategy strategy;
 
-    @Option(names = "--profile", paramLabel = "FILE", description = "what agents send; default: mostly small calls")
-    private @Nullable Path profile;
+    @Option(
+            names = "--profile",
+            paramLabel = "FILE",
+            description = "what agents send: mixed, bursts, or a file; default: mostly small calls")
+    private @Nullable String profile;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "default ${DEFAULT-VALUE}")
     private long seed;
@@ -99,7 +103,7 @@ final class FleetCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new ParameterException(line, e.getMessage(), e);
         }
-        line.getOut().println(json ? report.toJson() : FleetTable.of(List.of(report)));
+        line.getOut().println(json ? report.toJson() : FleetTable.of(List.of(report)) + "\n" + FlowTable.of(report));
         return strategy == Strategy.SLUICE && report.rejected() > 0 ? ExitCode.VERDICT_FAILED : ExitCode.GOOD;
     }
 

@@ -2,18 +2,18 @@ package io.sluice.testbed.fleet;
 
 import io.sluice.Usage;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** How a process asks before it sends: one implementation a {@link Strategy}. Thread-safe. */
+/** How a process asks before it sends: one implementation a {@link Strategy}. Thread-safe, and holds no thread. */
 interface Admission extends AutoCloseable {
 
     /**
-     * Waits until the call may be sent.
-     *
-     * @throws InterruptedException the fleet stops; nothing is left behind
-     * @throws NotAdmitted it will never be allowed, or not in time
+     * Completes when the call may be sent, or with {@link NotAdmitted} if it will never be allowed, or not in time.
+     * Cancelling the future ends the wait; nothing is left behind.
      */
-    Ticket admit(Work work) throws InterruptedException, NotAdmitted;
+    CompletableFuture<Ticket> admit(Work work);
 
     /**
      * How long to wait before the call that was rejected {@code rejections} times asks again.
@@ -25,16 +25,20 @@ interface Admission extends AutoCloseable {
     @Override
     void close();
 
-    /** Leave to send one request; ends in exactly one of three ways. */
+    /** Leave to send one request; ends in exactly one of three ways, and says what it was charged then. */
     interface Ticket {
+        /** The class whose limits it draws on, or {@code null} where the strategy knows none. */
+        @Nullable
+        String modelClass();
+
         /** The provider answered. */
-        void settled(Usage usage);
+        CompletionStage<Charge> settled(Usage usage);
 
         /** The provider said no. */
-        void rejected(@Nullable Duration retryAfter);
+        CompletionStage<Charge> rejected(@Nullable Duration retryAfter);
 
         /** Nothing was sent after all. */
-        void unsent();
+        CompletionStage<Charge> unsent();
     }
 
     /** The call must be given up; the message says why in a few words. */

@@ -1,163 +1,81 @@
 package io.sluice.testbed.fleet;
 
-import io.sluice.Usage;
-import io.sluice.testbed.fleet.Admission.NotAdmitted;
-import io.sluice.testbed.fleet.Admission.Ticket;
-import io.sluice.testbed.fleet.FleetEvent.Outcome;
-import io.sluice.testbed.fleet.Target.Answer;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One agent: thinks, asks, sends, settles, over and over. A rejected call asks again, {@value #MOST_TRIES} tries in all.
- * At the stop signal it drops a call that was not sent, and lets one in flight end.
+ * One agent: thinks, makes the calls of its step, and goes on when all of them have ended. At the stop signal it drops
+ * calls that were not sent, and lets those in flight end.
+ *
+ * <p>It has no thread: all its methods run on its process's loop, so that 47 calls at once cost no more than their memory.
  */
-final class Agent extends Thread {
-    private static final int MOST_TRIES = 10;
-
+final class Agent {
     private final Workload workload;
-    private final Admission admission;
-    private final Target target;
-    private final Consumer<FleetEvent> tell;
-
-    private final Object lock = new Object();
+    private final Surroundings around;
+    private final List<Attempt> open = new ArrayList<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private boolean stopping;
-    private boolean sending;
+    private @Nullable ScheduledFuture<?> next;
 
-    Agent(Workload workload, Admission admission, Target target, Consumer<FleetEvent> tell) {
-        super(null, null, workload.agent(), 256 * 1024);
-        setDaemon(true);
+    Agent(Workload workload, Surroundings around) {
         this.workload = workload;
-        this.admission = admission;
-        this.target = target;
-        this.tell = tell;
+        this.around = around;
+    }
+
+    /** Begins after a delay. */
+    void start(long delayMs) {
+        next = around.loop().schedule(this::think, delayMs, TimeUnit.MILLISECONDS);
     }
 
     /** No new request is sent from now on. */
-    void signalStop() {
-        synchronized (lock) {
-            stopping = true;
-            if (!sending) {
-                interrupt();
-            }
+    void stop() {
+        stopping = true;
+        if (next != null) {
+            next.cancel(false);
+        }
+        List.copyOf(open).forEach(Attempt::drop);
+        endIfDone();
+    }
+
+    /** Calls in flight have had their time. */
+    void abort() {
+        List.copyOf(open).forEach(Attempt::abort);
+    }
+
+    /** Completes when it was stopped and its last call has ended. */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    private void think() {
+        List<Work> step = workload.step();
+        next = around.loop().schedule(() -> make(step), step.get(0).thinkMs(), TimeUnit.MILLISECONDS);
+    }
+
+    private void make(List<Work> step) {
+        for (Work work : step) {
+            open.add(new Attempt(work, around, this::done));
+        }
+        List.copyOf(open).forEach(Attempt::ask);
+    }
+
+    private void done(Attempt attempt, FleetEvent.Call call) {
+        open.remove(attempt);
+        around.tell().accept(call);
+        if (stopping) {
+            endIfDone();
+        } else if (open.isEmpty()) {
+            think();
         }
     }
 
-    @Override
-    public void run() {
-        try {
-            while (!stopping()) {
-                Work work = workload.next();
-                Thread.sleep(work.thinkMs());
-                tell.accept(new Attempt(work).make());
-            }
-        } catch (InterruptedException stopped) {
-            // Between two calls: nothing is lost.
-        }
-    }
-
-    private boolean stopping() {
-        synchronized (lock) {
-            return stopping;
-        }
-    }
-
-    private boolean beginToSend() {
-        synchronized (lock) {
-            sending = !stopping;
-            return sending;
-        }
-    }
-
-    private void endOfSending() {
-        synchronized (lock) {
-            sending = false;
-        }
-    }
-
-    /** One call from the wish to its end. */
-    private final class Attempt {
-        private final Work work;
-        private final long wantedNs = System.nanoTime();
-        private long sentNs = wantedNs;
-        private int rejections;
-
-        Attempt(Work work) {
-            this.work = work;
-        }
-
-        FleetEvent.Call make() {
-            try {
-                while (true) {
-                    Ticket ticket = admission.admit(work);
-                    if (!beginToSend()) {
-                        Thread.interrupted();
-                        ticket.unsent();
-                        return ended(Outcome.CUT_OFF, null);
-                    }
-                    sentNs = System.nanoTime();
-                    FleetEvent.Call ended = settle(ticket, send(ticket));
-                    if (ended != null) {
-                        return ended;
-                    }
-                }
-            } catch (InterruptedException stopped) {
-                return ended(Outcome.CUT_OFF, null);
-            } catch (NotAdmitted e) {
-                sentNs = System.nanoTime();
-                return ended(Outcome.GIVEN_UP, String.valueOf(e.getMessage()));
-            } catch (RuntimeException e) {
-                // Such as Redis gone at the moment of settling: this call is lost, the agent is not.
-                return ended(Outcome.GIVEN_UP, e.getClass().getSimpleName());
-            }
-        }
-
-        private Answer send(Ticket ticket) throws InterruptedException {
-            try {
-                return target.send(work);
-            } catch (InterruptedException aborted) {
-                ticket.settled(Usage.UNKNOWN);
-                throw aborted;
-            } finally {
-                endOfSending();
-            }
-        }
-
-        private FleetEvent.@Nullable Call settle(Ticket ticket, Answer answer) throws InterruptedException {
-            if (answer instanceof Answer.Served served) {
-                ticket.settled(served.usage());
-                return ended(Outcome.COMPLETED, null);
-            }
-            if (answer instanceof Answer.Rejected rejected) {
-                ticket.rejected(rejected.retryAfter());
-                rejections++;
-                if (rejections == MOST_TRIES) {
-                    return ended(Outcome.GIVEN_UP, "rejected " + MOST_TRIES + " times");
-                }
-                Duration pause = admission.pause(rejections, rejected.retryAfter());
-                if (stopping()) {
-                    return ended(Outcome.CUT_OFF, null);
-                }
-                TimeUnit.NANOSECONDS.sleep(pause.toNanos());
-                return null;
-            }
-            ticket.settled(Usage.UNKNOWN);
-            return ended(Outcome.GIVEN_UP, ((Answer.Failed) answer).why());
-        }
-
-        private FleetEvent.Call ended(Outcome outcome, @Nullable String why) {
-            long until = outcome == Outcome.CUT_OFF ? System.nanoTime() : sentNs;
-            return new FleetEvent.Call(
-                    work.agent(),
-                    work.team(),
-                    work.priority(),
-                    work.size(),
-                    outcome,
-                    TimeUnit.NANOSECONDS.toMillis(until - wantedNs),
-                    rejections,
-                    why);
+    private void endIfDone() {
+        if (stopping && open.isEmpty()) {
+            ended.complete(null);
         }
     }
 }

@@ -9,7 +9,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * The main class of one process of a fleet. Stdin carries an {@link AgentConfig}, then {@code go}, then {@code stop};
@@ -18,6 +22,9 @@ import java.util.concurrent.TimeUnit;
 public final class AgentProcess {
     private static final String GO = "go";
     private static final String STOP = "stop";
+
+    /** What was cut off gets this long to be settled. */
+    private static final long ABORT_MS = 1_000;
 
     private final BufferedReader in;
     private final PrintStream out;
@@ -49,33 +56,60 @@ public final class AgentProcess {
     private void run() throws IOException, InterruptedException {
         AgentConfig config = Json.MAPPER.readValue(line(), AgentConfig.class);
         Target target = new Target(config.target());
+        List<Group> roster = Roster.of(config.profile().groups(), config.processes() * config.agents());
+        ScheduledThreadPoolExecutor loop = loop();
         try (Admission admission = config.admission()) {
             target.warmUp();
-            List<Agent> agents = new ArrayList<>();
-            for (int i = 0; i < config.agents(); i++) {
-                Workload workload = new Workload(config.profile(), config.seed(), config.process(), i);
-                agents.add(new Agent(workload, admission, target, this::tell));
-            }
             tell(new FleetEvent.Ready());
             expect(GO);
-            agents.forEach(Thread::start);
+            Surroundings around = new Surroundings(admission, target, loop, System.nanoTime(), this::tell);
+            List<Agent> agents = new ArrayList<>();
+            for (int i = 0; i < config.agents(); i++) {
+                Group group = roster.get(config.process() * config.agents() + i);
+                agents.add(
+                        new Agent(new Workload(config.profile(), group, config.seed(), config.process(), i), around));
+            }
+            loop.execute(() -> start(agents, config));
             expect(STOP);
-            stop(agents, config.drainMs());
+            loop.execute(() -> agents.forEach(Agent::stop));
+            CompletableFuture<Void> ended = allOf(agents);
+            if (!endedWithin(ended, config.drainMs())) {
+                loop.execute(() -> agents.forEach(Agent::abort));
+                endedWithin(ended, ABORT_MS);
+            }
         }
         tell(new FleetEvent.Bye());
     }
 
-    /** Waits for calls in flight up to the bound, then aborts them. */
-    private static void stop(List<Agent> agents, long drainMs) throws InterruptedException {
-        agents.forEach(Agent::signalStop);
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs);
-        for (Agent agent : agents) {
-            agent.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+    private static void start(List<Agent> agents, AgentConfig config) {
+        for (int i = 0; i < agents.size(); i++) {
+            agents.get(i).start(config.profile().stagger().startMs(config.process(), i));
         }
-        agents.forEach(Thread::interrupt);
-        for (Agent agent : agents) {
-            agent.join(1_000);
+    }
+
+    private static CompletableFuture<Void> allOf(List<Agent> agents) {
+        return CompletableFuture.allOf(agents.stream().map(Agent::ended).toArray(CompletableFuture[]::new));
+    }
+
+    private static boolean endedWithin(CompletableFuture<Void> ended, long ms) throws InterruptedException {
+        try {
+            ended.get(ms, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
         }
+    }
+
+    private static ScheduledThreadPoolExecutor loop() {
+        ScheduledThreadPoolExecutor loop = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "agents");
+            thread.setDaemon(true);
+            return thread;
+        });
+        loop.setRemoveOnCancelPolicy(true);
+        return loop;
     }
 
     private synchronized void tell(FleetEvent event) {

@@ -3,6 +3,8 @@ package io.sluice.testbed.fleet;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.BucketConfiguration;
+import io.github.bucket4j.SchedulingBucket;
+import io.github.bucket4j.distributed.AsyncBucketProxy;
 import io.github.bucket4j.distributed.ExpirationAfterWriteStrategy;
 import io.github.bucket4j.distributed.proxy.ProxyManager;
 import io.github.bucket4j.redis.lettuce.Bucket4jLettuce;
@@ -14,7 +16,10 @@ import io.sluice.Usage;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -24,36 +29,43 @@ import org.jspecify.annotations.Nullable;
  * output reserved at its cap and the rest added back. A call larger than a bucket takes all of it and leaves a debt.
  */
 final class Bucket4jAdmission implements Admission {
+    private static final CompletionStage<Void> NOTHING_TO_DO = CompletableFuture.completedFuture(null);
+
     private final PolicyNumbers numbers;
-    private final Map<String, Bucket> buckets;
+    private final Map<String, Meter> meters;
     private final Map<String, Long> capacities;
-    private final @Nullable Semaphore slots;
+    private final @Nullable Slots slots;
     private final Runnable close;
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "bucket4j");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private Bucket4jAdmission(
             PolicyNumbers numbers,
             double share,
-            BiFunction<String, BucketConfiguration, Bucket> bucket,
-            @Nullable Semaphore slots,
+            BiFunction<String, BucketConfiguration, Meter> meter,
+            @Nullable Slots slots,
             Runnable close) {
         this.numbers = numbers;
         this.slots = slots;
         this.close = close;
-        this.buckets = new LinkedHashMap<>();
+        this.meters = new LinkedHashMap<>();
         this.capacities = new LinkedHashMap<>();
         for (String limit : new String[] {PolicyNumbers.RPM, PolicyNumbers.ITPM, PolicyNumbers.OTPM}) {
             if (numbers.has(limit)) {
                 long capacity = Math.max(1, (long) (numbers.burst(limit) * share));
                 capacities.put(limit, capacity);
-                buckets.put(limit, bucket.apply(limit, configuration(capacity, numbers.perSecond(limit) * share)));
+                meters.put(limit, meter.apply(limit, configuration(capacity, numbers.perSecond(limit) * share)));
             }
         }
     }
 
     /** A static share of every limit, slots included, kept in this process. */
     static Bucket4jAdmission perProcess(PolicyNumbers numbers, int processes) {
-        Semaphore slots = numbers.has(PolicyNumbers.CONCURRENCY)
-                ? new Semaphore((int) Math.max(1, numbers.amount(PolicyNumbers.CONCURRENCY) / processes), true)
+        Slots slots = numbers.has(PolicyNumbers.CONCURRENCY)
+                ? new Slots((int) Math.max(1, numbers.amount(PolicyNumbers.CONCURRENCY) / processes))
                 : null;
         return new Bucket4jAdmission(numbers, 1.0 / processes, (limit, c) -> local(c), slots, () -> {});
     }
@@ -67,23 +79,33 @@ final class Bucket4jAdmission implements Admission {
                         ExpirationAfterWriteStrategy.basedOnTimeForRefillingBucketUpToMax(Duration.ofMinutes(1)))
                 .build();
         return new Bucket4jAdmission(
-                numbers, 1, (limit, c) -> proxies.builder().build(keyPrefix + limit, () -> c), null, client::shutdown);
+                numbers,
+                1,
+                (limit, c) -> new Shared(proxies.asAsync()
+                        .builder()
+                        .build(keyPrefix + limit, () -> CompletableFuture.completedFuture(c))),
+                null,
+                client::shutdown);
     }
 
+    /** Once it has its slot it goes on to the end, as a bucket takes before it waits; who cancels gives all of it back. */
     @Override
-    public Ticket admit(Work work) throws InterruptedException {
-        if (slots != null) {
-            slots.acquire();
-        }
-        try {
-            take(PolicyNumbers.RPM, 1);
-            take(PolicyNumbers.ITPM, numbers.inputCost(work.input(), work.cacheRead(), 0));
-            take(PolicyNumbers.OTPM, work.maxOutput());
-        } catch (InterruptedException | RuntimeException e) {
-            release();
-            throw e;
-        }
-        return new Held(work);
+    public CompletableFuture<Ticket> admit(Work work) {
+        CompletableFuture<Void> slot = slots == null ? CompletableFuture.completedFuture(null) : slots.take();
+        CompletionStage<Ticket> ticket = slot.thenCompose(taken -> takeAll(work));
+        return Linked.to(slot, ticket, Ticket::unsent);
+    }
+
+    private CompletionStage<Ticket> takeAll(Work work) {
+        return take(PolicyNumbers.RPM, 1)
+                .thenCompose(taken -> take(PolicyNumbers.ITPM, numbers.inputCost(work.input(), work.cacheRead(), 0)))
+                .thenCompose(taken -> take(PolicyNumbers.OTPM, work.maxOutput()))
+                .whenComplete((taken, e) -> {
+                    if (e != null) {
+                        release();
+                    }
+                })
+                .thenApply(taken -> new Held(work));
     }
 
     @Override
@@ -96,33 +118,31 @@ final class Bucket4jAdmission implements Admission {
         close.run();
     }
 
-    private void take(String limit, long units) throws InterruptedException {
-        Bucket bucket = buckets.get(limit);
-        if (bucket == null || units == 0) {
-            return;
+    private CompletionStage<Void> take(String limit, long units) {
+        Meter meter = meters.get(limit);
+        if (meter == null || units == 0) {
+            return NOTHING_TO_DO;
         }
         long capacity = capacities.getOrDefault(limit, units);
-        bucket.asBlocking().consume(Math.min(units, capacity));
-        if (units > capacity) {
-            bucket.consumeIgnoringRateLimits(units - capacity);
-        }
+        return meter.scheduling()
+                .consume(Math.min(units, capacity), timer)
+                .thenCompose(taken -> units > capacity ? meter.force(units - capacity) : NOTHING_TO_DO);
     }
 
-    private void giveBack(String limit, long units) {
-        Bucket bucket = buckets.get(limit);
-        if (bucket != null && units > 0) {
-            bucket.addTokens(units);
-        }
+    private CompletionStage<Void> giveBack(String limit, long units) {
+        Meter meter = meters.get(limit);
+        return meter == null || units <= 0 ? NOTHING_TO_DO : meter.add(units);
     }
 
     private void release() {
         if (slots != null) {
-            slots.release();
+            slots.give();
         }
     }
 
-    private static Bucket local(BucketConfiguration configuration) {
-        return Bucket.builder().addLimit(configuration.getBandwidths()[0]).build();
+    private static Meter local(BucketConfiguration configuration) {
+        return new Local(
+                Bucket.builder().addLimit(configuration.getBandwidths()[0]).build());
     }
 
     /** Refills smoothly; over an hour, so that the rounding to whole tokens is nothing. */
@@ -144,28 +164,83 @@ final class Bucket4jAdmission implements Admission {
         }
 
         @Override
-        public void settled(Usage usage) {
+        public @Nullable String modelClass() {
+            return null;
+        }
+
+        @Override
+        public CompletionStage<Charge> settled(Usage usage) {
             Long output = usage.outputTokens();
-            giveBack(PolicyNumbers.OTPM, output == null ? 0 : work.maxOutput() - output);
-            release();
+            long used = output == null ? work.maxOutput() : output;
+            // Input stays as it was taken.
+            return ended(
+                    giveBack(PolicyNumbers.OTPM, work.maxOutput() - used),
+                    new Charge(1, work.input(), work.cacheRead(), 0, used));
         }
 
         @Override
-        public void rejected(@Nullable Duration retryAfter) {
-            giveBackTokens();
-            release();
+        public CompletionStage<Charge> rejected(@Nullable Duration retryAfter) {
+            return ended(giveBackTokens(), new Charge(1, 0, 0, 0, 0));
         }
 
         @Override
-        public void unsent() {
-            giveBack(PolicyNumbers.RPM, 1);
-            giveBackTokens();
-            release();
+        public CompletionStage<Charge> unsent() {
+            return ended(giveBack(PolicyNumbers.RPM, 1).thenCompose(given -> giveBackTokens()), Charge.NOTHING);
         }
 
-        private void giveBackTokens() {
-            giveBack(PolicyNumbers.ITPM, numbers.inputCost(work.input(), work.cacheRead(), 0));
-            giveBack(PolicyNumbers.OTPM, work.maxOutput());
+        private CompletionStage<Charge> ended(CompletionStage<Void> given, Charge charge) {
+            return given.whenComplete((ok, e) -> release()).thenApply(ok -> charge);
+        }
+
+        private CompletionStage<Void> giveBackTokens() {
+            return giveBack(PolicyNumbers.ITPM, numbers.inputCost(work.input(), work.cacheRead(), 0))
+                    .thenCompose(given -> giveBack(PolicyNumbers.OTPM, work.maxOutput()));
+        }
+    }
+
+    /** A bucket here or in Redis. */
+    private sealed interface Meter {
+        SchedulingBucket scheduling();
+
+        /** Takes whatever the level is. */
+        CompletionStage<Void> force(long units);
+
+        CompletionStage<Void> add(long units);
+    }
+
+    private record Local(Bucket bucket) implements Meter {
+        @Override
+        public SchedulingBucket scheduling() {
+            return bucket.asScheduler();
+        }
+
+        @Override
+        public CompletionStage<Void> force(long units) {
+            bucket.consumeIgnoringRateLimits(units);
+            return NOTHING_TO_DO;
+        }
+
+        @Override
+        public CompletionStage<Void> add(long units) {
+            bucket.addTokens(units);
+            return NOTHING_TO_DO;
+        }
+    }
+
+    private record Shared(AsyncBucketProxy bucket) implements Meter {
+        @Override
+        public SchedulingBucket scheduling() {
+            return bucket.asScheduler();
+        }
+
+        @Override
+        public CompletionStage<Void> force(long units) {
+            return bucket.consumeIgnoringRateLimits(units).thenAccept(waitNs -> {});
+        }
+
+        @Override
+        public CompletionStage<Void> add(long units) {
+            return bucket.addTokens(units);
         }
     }
 }

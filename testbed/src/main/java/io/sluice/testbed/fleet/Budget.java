@@ -18,8 +18,13 @@ import org.jspecify.annotations.Nullable;
 final class Budget {
     private Budget() {}
 
-    /** From and to, in the target's ms. */
+    /** From and to, in ms. */
     record Interval(long fromMs, long toMs) {
+        /** The same interval by a clock that shows {@code atMs} at its end. */
+        Interval endingAt(long atMs) {
+            return new Interval(atMs - (toMs - fromMs), atMs);
+        }
+
         double seconds() {
             return (toMs - fromMs) / 1000.0;
         }
@@ -35,16 +40,15 @@ final class Budget {
     }
 
     /**
-     * What is judged: from the first second in which every process has had a call accepted, seconds counted from the
-     * first acceptance, to the stop signal. {@code null} if some process never had one.
+     * What is judged: from the first second in which every process has been granted, seconds counted from the first grant,
+     * to the stop signal. {@code null} if some process never was.
+     *
+     * @param granted the process and the instant of each grant, any order
      */
-    static @Nullable Interval interval(List<LogEntry> log, int processes, long stopMs) {
+    static @Nullable Interval interval(Stream<Grant> granted, int processes, long stopMs) {
         Map<String, Long> first = new HashMap<>();
-        for (LogEntry entry : log) {
-            if (entry.is("accepted") && entry.tMs() <= stopMs) {
-                first.merge(Workload.processOf(entry.agent()), entry.tMs(), Math::min);
-            }
-        }
+        granted.filter(grant -> grant.atMs() <= stopMs)
+                .forEach(grant -> first.merge(grant.process(), grant.atMs(), Math::min));
         if (first.size() < processes) {
             return null;
         }
@@ -52,6 +56,19 @@ final class Budget {
         long last = first.values().stream().mapToLong(Long::longValue).max().orElse(stopMs);
         return new Interval(start + (last - start) / 1000 * 1000, stopMs);
     }
+
+    /** The same as far as the log tells: a call is accepted some ms after its grant, and later while processes warm up. */
+    static @Nullable Interval interval(List<LogEntry> log, int processes, long stopMs) {
+        return interval(
+                log.stream()
+                        .filter(entry -> entry.is("accepted"))
+                        .map(entry -> new Grant(Workload.processOf(entry.agent()), entry.tMs())),
+                processes,
+                stopMs);
+    }
+
+    /** A process was granted a call. */
+    record Grant(String process, long atMs) {}
 
     /** What a limit allows in the interval. */
     static double allowed(String limit, PolicyNumbers numbers, Interval interval) {

@@ -97,7 +97,14 @@ public final class Fleet {
             child.awaitEnd(drainedNs);
         }
         return FleetReport.of(new FleetReport.Run(
-                options, numbers, seconds, stopMs, target.read(), target.stats(), List.copyOf(calls)));
+                options,
+                numbers,
+                PolicyFlows.of(options.policy().toJson(), options.profile().model()),
+                seconds,
+                stopMs,
+                target.read(),
+                target.stats(),
+                List.copyOf(calls)));
     }
 
     private void install() {

@@ -20,20 +20,35 @@ sealed interface FleetEvent {
     /**
      * An agent is done with a call.
      *
-     * @param waitedMs from the moment the agent wanted to send until the request that counted was sent, or given up
+     * @param modelClass the class it drew on; {@code null} if it was never granted, or the strategy knows none
+     * @param granted whether it was ever allowed to be sent
+     * @param startedMs when the agent wanted to send, in ms after the start signal
+     * @param waitedMs from then until the grant that counted; if there was none, until it was given up or cut off
+     * @param heldMs from that grant to the call's end; 0 if there was none
      * @param rejections how often the provider said no to it
+     * @param charge what it was charged, all tries together
      * @param why why it was given up; {@code null} otherwise
      */
     record Call(
             String agent,
             @Nullable String team,
             Priority priority,
+            @Nullable String modelClass,
             String size,
             Outcome outcome,
+            boolean granted,
+            long startedMs,
             long waitedMs,
+            long heldMs,
             int rejections,
+            Charge charge,
             @Nullable String why)
-            implements FleetEvent {}
+            implements FleetEvent {
+        /** When its wait ended, in ms after the start signal. */
+        long decidedMs() {
+            return startedMs + waitedMs;
+        }
+    }
 
     /** It cannot go on; the message is one line. */
     record Failed(String message) implements FleetEvent {}

@@ -37,6 +37,11 @@ public record FleetOptions(
         check(
                 "http".equals(target.getScheme()) || "https".equals(target.getScheme()),
                 "target must be an http or https URL, got " + target);
+        Roster.of(profile.groups(), processes * agents);
+        long lastMs = profile.stagger().startMs(processes - 1, agents - 1);
+        check(
+                lastMs < length.toMillis(),
+                "stagger: the last agent would start after " + lastMs + " ms, the run ends after " + length.toMillis());
         check(redis != null || !strategy.needsRedis(), "strategy " + strategy.label() + " needs --redis");
     }
 

@@ -33,6 +33,11 @@ import tools.jackson.databind.JsonNode;
  * @param callsPerAgent how many calls each agent completed
  * @param jain fairness among agents by tokens served, 1 is equal
  * @param givenUpBecause why calls were given up
+ * @param byTeam waits, rejections and use of each team ({@code -} is none)
+ * @param byPriority the same of each priority
+ * @param flows the same of each flow, heaviest first
+ * @param flowFairness fairness among flows by charged share ÷ weight
+ * @param starvation waits that were too long
  */
 public record FleetReport(
         String strategy,
@@ -57,7 +62,12 @@ public record FleetReport(
         Map<String, Waits> waitsByPriority,
         Spread callsPerAgent,
         double jain,
-        Map<String, Long> givenUpBecause) {
+        Map<String, Long> givenUpBecause,
+        Map<String, Part> byTeam,
+        Map<String, Part> byPriority,
+        List<Flow> flows,
+        FlowFairness flowFairness,
+        Starvation starvation) {
 
     /**
      * One limit over the judged interval.
@@ -94,27 +104,42 @@ public record FleetReport(
         return Json.MAPPER.writeValueAsString(this);
     }
 
-    /** What a run left behind, before it is judged. */
+    /**
+     * What a run left behind, before it is judged.
+     *
+     * @param stopMs the stop signal, by the target's clock
+     */
     record Run(
             FleetOptions options,
             PolicyNumbers numbers,
+            PolicyFlows flows,
             double seconds,
             long stopMs,
             List<LogEntry> log,
             JsonNode stats,
-            List<FleetEvent.Call> calls) {}
+            List<FleetEvent.Call> calls) {
+        /** The stop signal, in ms after the start signal. */
+        long agentsStopMs() {
+            return Math.round(seconds * 1000);
+        }
+    }
 
     static FleetReport of(Run run) {
         FleetOptions options = run.options();
         List<LogEntry> log = run.log();
-        Interval interval = Budget.interval(log, options.processes(), run.stopMs());
+        List<FleetEvent.Call> calls = run.calls();
+        Interval told = judged(calls, options.processes(), run.agentsStopMs());
+        // The agents know when they were granted, the target knows what came of it.
+        Interval interval = told == null ? null : told.endingAt(run.stopMs());
         List<LimitUse> limits = limits(run, interval);
         LimitUse binding = limits.stream()
                 .max(Comparator.comparingDouble(LimitUse::percent))
                 .orElse(null);
-        List<FleetEvent.Call> calls = run.calls();
         List<FleetEvent.Call> ended =
                 calls.stream().filter(c -> c.outcome() != Outcome.CUT_OFF).toList();
+        Interval wholeRun = new Interval(0, run.agentsStopMs());
+        Shares shares = new Shares(calls, told == null ? wholeRun : told, run.numbers(), run.flows(), binding);
+        List<Flow> flows = shares.flows();
         Map<String, Long> rejections =
                 count(log.stream().filter(e -> e.is("rejected")).toList(), e -> text(e.kind()));
         return new FleetReport(
@@ -140,7 +165,21 @@ public record FleetReport(
                 waitsBy(ended, c -> c.priority().label()),
                 callsPerAgent(options, log),
                 Statistics.jain(served(options, log).values()),
-                count(with(calls, Outcome.GIVEN_UP), c -> text(c.why())));
+                count(with(calls, Outcome.GIVEN_UP), c -> text(c.why())),
+                shares.by(c -> text(c.team())),
+                shares.by(c -> c.priority().label()),
+                flows,
+                shares.fairness(flows),
+                Starvation.of(calls, options.profile().starvedMs()));
+    }
+
+    private static @Nullable Interval judged(List<FleetEvent.Call> calls, int processes, long stopMs) {
+        return Budget.interval(
+                calls.stream()
+                        .filter(FleetEvent.Call::granted)
+                        .map(call -> new Budget.Grant(Workload.processOf(call.agent()), call.decidedMs())),
+                processes,
+                stopMs);
     }
 
     private static List<LimitUse> limits(Run run, @Nullable Interval interval) {

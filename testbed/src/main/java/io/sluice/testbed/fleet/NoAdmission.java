@@ -2,25 +2,17 @@ package io.sluice.testbed.fleet;
 
 import io.sluice.Usage;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /** {@link Strategy#NONE}: everything may be sent at once. */
 final class NoAdmission implements Admission {
-    private static final Ticket FREE = new Ticket() {
-        @Override
-        public void settled(Usage usage) {}
-
-        @Override
-        public void rejected(@Nullable Duration retryAfter) {}
-
-        @Override
-        public void unsent() {}
-    };
 
     @Override
-    public Ticket admit(Work work) {
-        return FREE;
+    public CompletableFuture<Ticket> admit(Work work) {
+        return CompletableFuture.completedFuture(new Free(work));
     }
 
     @Override
@@ -30,4 +22,27 @@ final class NoAdmission implements Admission {
 
     @Override
     public void close() {}
+
+    /** Nobody charges; told is what the provider would. */
+    private record Free(Work work) implements Ticket {
+        @Override
+        public @Nullable String modelClass() {
+            return null;
+        }
+
+        @Override
+        public CompletionStage<Charge> settled(Usage usage) {
+            return CompletableFuture.completedFuture(work.charge(usage));
+        }
+
+        @Override
+        public CompletionStage<Charge> rejected(@Nullable Duration retryAfter) {
+            return CompletableFuture.completedFuture(Charge.NOTHING);
+        }
+
+        @Override
+        public CompletionStage<Charge> unsent() {
+            return CompletableFuture.completedFuture(Charge.NOTHING);
+        }
+    }
 }

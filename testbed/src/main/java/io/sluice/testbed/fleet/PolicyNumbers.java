@@ -35,15 +35,7 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
      */
     static PolicyNumbers of(String policyJson, String model) {
         JsonNode policy = Json.YAML.readTree(policyJson);
-        JsonNode matching = null;
-        for (JsonNode candidate : policy.path("classes")) {
-            if (matching == null && matches(candidate, model)) {
-                matching = candidate;
-            }
-        }
-        if (matching == null) {
-            throw new IllegalArgumentException("no class of the policy matches the profile's model " + model);
-        }
+        JsonNode matching = classOf(policy, model);
         Map<String, Long> amounts = new LinkedHashMap<>();
         for (String limit : new String[] {RPM, ITPM, OTPM, CONCURRENCY}) {
             Long amount = tighter(
@@ -63,6 +55,20 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
                 burst.toMillis() / 1000.0,
                 !policy.path("provider").asString("generic").equals("anthropic"),
                 amounts);
+    }
+
+    /**
+     * The first class of a policy that matches the model.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    static JsonNode classOf(JsonNode policy, String model) {
+        for (JsonNode candidate : policy.path("classes")) {
+            if (matches(candidate, model)) {
+                return candidate;
+            }
+        }
+        throw new IllegalArgumentException("no class of the policy matches the profile's model " + model);
     }
 
     /** The limits that are set, in the order they are told. */

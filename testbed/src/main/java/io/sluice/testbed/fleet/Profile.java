@@ -1,24 +1,26 @@
 package io.sluice.testbed.fleet;
 
+import io.sluice.Call;
 import io.sluice.Priority;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 
 /**
  * What the agents of a fleet do: the mix of calls they make. Shares are relative: {@code {small: 3, large: 1}} is three
  * small calls in four.
  *
  * @param model the model every call names
- * @param thinkMs the longest pause of an agent between calls, in ms; each pause is 0 to this
+ * @param thinkMs the longest pause of an agent before a step, in ms; each pause is 0 to this
  * @param spread how far a number of a size strays either way, 0 (not at all) to 0.9
- * @param sizes the sizes of calls, at least one
+ * @param sizes the sizes of calls; at least one, unless every group has its own
  * @param priorities share of each priority among the calls; empty is all {@code normal}
  * @param teams share of each team among the agents; empty is no team
+ * @param groups agents that are alike; empty: all do what the rest of the profile says
+ * @param bursts when a step of an agent makes many calls; {@code null}: each makes one
+ * @param stagger time between starts; default none
+ * @param starvedAfterMs a call that waited longer is told as starved, in ms from 1; default 30,000
  */
 public record Profile(
         String model,
@@ -26,7 +28,13 @@ public record Profile(
         double spread,
         List<Size> sizes,
         Map<String, Integer> priorities,
-        Map<String, Integer> teams) {
+        Map<String, Integer> teams,
+        List<Group> groups,
+        @Nullable Bursts bursts,
+        Stagger stagger,
+        @Nullable Integer starvedAfterMs) {
+
+    private static final int STARVED_AFTER_MS = 30_000;
 
     /**
      * One size of call, in tokens, before {@code spread}.
@@ -41,10 +49,12 @@ public record Profile(
     public record Size(
             String name, int share, long input, long cacheRead, long output, long maxOutput, long durationMs) {
         public Size {
-            check(share > 0, "share of size " + name + " must be above 0");
+            check(share > 0, "share of size " + name + " must be above 0, got " + share);
             check(
                     input >= 0 && cacheRead >= 0 && output >= 0 && maxOutput >= 1 && durationMs >= 0,
-                    "size " + name + " has a number below 0, or max_output below 1");
+                    "size " + name + " has a number below 0, or max_output below 1: input " + input + ", cache_read "
+                            + cacheRead + ", output " + output + ", max_output " + maxOutput + ", duration_ms "
+                            + durationMs);
         }
     }
 
@@ -66,36 +76,61 @@ public record Profile(
         sizes = sizes == null ? List.of() : List.copyOf(sizes);
         priorities = priorities == null ? Map.of() : Map.copyOf(priorities);
         teams = teams == null ? Map.of() : Map.copyOf(teams);
-        check(!sizes.isEmpty(), "a profile needs at least one size");
+        groups = groups == null ? List.of() : named(groups);
+        stagger = stagger == null ? Stagger.NONE : stagger;
+        starvedAfterMs = starvedAfterMs == null ? Integer.valueOf(STARVED_AFTER_MS) : starvedAfterMs;
+        for (Group group : groups) {
+            check(
+                    !sizes.isEmpty() || !group.sizes().isEmpty(),
+                    "group " + group.name() + " needs at least one size, and so does the profile");
+        }
+        check(!sizes.isEmpty() || !groups.isEmpty(), "a profile needs at least one size");
         check(thinkMs >= 0, "think_ms must not be below 0, got " + thinkMs);
         check(spread >= 0 && spread <= 0.9, "spread must be 0 to 0.9, got " + spread);
+        check(starvedAfterMs >= 1, "starved_after_ms must be 1 or more, got " + starvedAfterMs);
         priorities.keySet().forEach(Priority::of);
+        teams.keySet().forEach(Call.of("-")::team);
         for (Map<String, Integer> shares : List.of(priorities, teams)) {
-            shares.forEach((name, share) -> check(share > 0, "share of " + name + " must be above 0"));
+            shares.forEach((name, share) -> check(share > 0, "share of " + name + " must be above 0, got " + share));
         }
+    }
+
+    /** All agents alike, one call a step, all starting at once. */
+    Profile(
+            String model,
+            int thinkMs,
+            double spread,
+            List<Size> sizes,
+            Map<String, Integer> priorities,
+            Map<String, Integer> teams) {
+        this(model, thinkMs, spread, sizes, priorities, teams, List.of(), null, Stagger.NONE, null);
     }
 
     /**
-     * Reads a profile from a YAML or JSON file.
+     * A profile by its name or its file.
      *
-     * @throws IllegalArgumentException if it is no valid profile, in one line
+     * @param nameOrFile one of {@link ProfileFile#NAMES}, or a YAML or JSON file; {@code null} is {@link #DEFAULT}
+     * @throws IllegalArgumentException if there is none, or it is not valid, in one line
      */
-    public static Profile load(@Nullable Path file) {
-        if (file == null) {
-            return DEFAULT;
-        }
-        try {
-            return Json.YAML.readValue(Files.readString(file), Profile.class);
-        } catch (JacksonException e) {
-            Throwable cause = e.getCause() instanceof IllegalArgumentException ? e.getCause() : e;
-            String what = cause instanceof JacksonException j ? j.getOriginalMessage() : cause.getMessage();
-            throw new IllegalArgumentException("profile " + file + ": " + what, e);
-        } catch (IOException e) {
-            throw new IllegalArgumentException("cannot read profile " + file, e);
-        }
+    public static Profile load(@Nullable String nameOrFile) {
+        return nameOrFile == null ? DEFAULT : ProfileFile.load(nameOrFile);
     }
 
-    private static void check(boolean good, String message) {
+    /** From when on a wait is told as starvation, in ms. */
+    long starvedMs() {
+        return starvedAfterMs == null ? STARVED_AFTER_MS : starvedAfterMs;
+    }
+
+    /** Messages name groups: those without a name are told by their place. */
+    private static List<Group> named(List<Group> groups) {
+        List<Group> named = new ArrayList<>();
+        for (Group group : groups) {
+            named.add(group.name() == null ? group.named("#" + (named.size() + 1)) : group);
+        }
+        return List.copyOf(named);
+    }
+
+    static void check(boolean good, String message) {
         if (!good) {
             throw new IllegalArgumentException(message);
         }

@@ -9,6 +9,10 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -18,7 +22,16 @@ final class Target {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
     private static final int TOO_MANY_REQUESTS = 429;
 
+    /** Few threads, however many calls are in flight: they only read headers and short bodies. */
+    private static final int THREADS = 2;
+
+    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS, task -> {
+        Thread thread = new Thread(task, "target");
+        thread.setDaemon(true);
+        return thread;
+    });
     private final HttpClient http = HttpClient.newBuilder()
+            .executor(threads)
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(Duration.ofSeconds(5))
             .build();
@@ -47,17 +60,27 @@ final class Target {
         }
     }
 
-    Answer send(Work work) throws InterruptedException {
-        try {
-            HttpResponse<String> response = http.send(request(work), BodyHandlers.ofString());
-            return switch (response.statusCode()) {
-                case 200 -> new Answer.Served(usage(response.body()));
-                case TOO_MANY_REQUESTS -> new Answer.Rejected(retryAfter(response));
-                default -> new Answer.Failed("HTTP " + response.statusCode());
-            };
-        } catch (IOException e) {
-            return new Answer.Failed(e.getClass().getSimpleName());
-        }
+    /** Completes with what came back, whatever it is. Cancelling the future aborts the request. */
+    CompletableFuture<Answer> send(Work work) {
+        CompletableFuture<HttpResponse<String>> response = http.sendAsync(request(work), BodyHandlers.ofString());
+        CompletionStage<Answer> answer = response.thenApply(Target::answer).exceptionallyCompose(Target::failed);
+        return Linked.to(response, answer, late -> {});
+    }
+
+    private static CompletionStage<Answer> failed(Throwable e) {
+        Throwable cause = Linked.cause(e);
+        return cause instanceof IOException
+                ? CompletableFuture.completedFuture(
+                        new Answer.Failed(cause.getClass().getSimpleName()))
+                : CompletableFuture.failedFuture(cause);
+    }
+
+    private static Answer answer(HttpResponse<String> response) {
+        return switch (response.statusCode()) {
+            case 200 -> new Answer.Served(usage(response.body()));
+            case TOO_MANY_REQUESTS -> new Answer.Rejected(retryAfter(response));
+            default -> new Answer.Failed("HTTP " + response.statusCode());
+        };
     }
 
     private HttpRequest request(Work work) {

@@ -1,12 +1,13 @@
 package io.sluice.testbed.fleet;
 
 import io.sluice.Priority;
+import io.sluice.Usage;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One call an agent is going to make.
  *
- * @param thinkMs how long the agent thinks before it
+ * @param thinkMs how long the agent thinks before its step
  * @param input fresh input in tokens
  * @param cacheRead input read from the provider's cache, on top
  * @param output what the model will produce
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 record Work(
         String agent,
         @Nullable String team,
+        @Nullable String workspace,
         Priority priority,
         String model,
         String size,
@@ -24,4 +26,19 @@ record Work(
         long cacheRead,
         long output,
         long maxOutput,
-        long durationMs) {}
+        long durationMs) {
+
+    /** What a call of this usage costs; where it is not known, the estimate. */
+    Charge charge(Usage usage) {
+        return new Charge(
+                1,
+                orElse(usage.inputTokens(), input),
+                orElse(usage.cacheReadTokens(), cacheRead),
+                orElse(usage.cacheWriteTokens(), 0),
+                orElse(usage.outputTokens(), maxOutput));
+    }
+
+    private static long orElse(@Nullable Long tokens, long estimate) {
+        return tokens == null ? estimate : tokens;
+    }
+}

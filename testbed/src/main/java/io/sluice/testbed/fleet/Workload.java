@@ -1,23 +1,45 @@
 package io.sluice.testbed.fleet;
 
 import io.sluice.Priority;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one agent, one after the other: always the same for the same seed, process and agent. */
+/** The calls of one agent, step by step: always the same for the same seed, process and agent. */
 final class Workload {
     private final Profile profile;
+    private final Group group;
+    private final List<Profile.Size> sizes;
+    private final int thinkMs;
+    private final @Nullable Bursts bursts;
     private final String agent;
     private final SplittableRandom random;
     private final @Nullable String team;
+    private long steps;
 
     Workload(Profile profile, long seed, int process, int agent) {
+        this(profile, Group.EVERYBODY, seed, process, agent);
+    }
+
+    Workload(Profile profile, Group group, long seed, int process, int agent) {
         this.profile = profile;
+        this.group = group;
+        this.sizes = group.sizes().isEmpty() ? profile.sizes() : group.sizes();
+        this.thinkMs = group.thinkMs() == null ? profile.thinkMs() : group.thinkMs();
+        this.bursts = group.bursts() == null ? profile.bursts() : group.bursts();
         this.agent = name(process, agent);
         this.random = new SplittableRandom(seed * 1_000_003 + process * 1_009L + agent);
-        this.team = profile.teams().isEmpty() ? null : pick(profile.teams());
+        this.team = group.team() != null || profile.teams().isEmpty() ? group.team() : pick(profile.teams());
+    }
+
+    /** The calls of the agent's next step, all made at once; one, unless it is a burst. */
+    List<Work> step() {
+        steps++;
+        int calls = bursts == null ? 1 : bursts.callsOf(steps);
+        return Stream.generate(this::next).limit(calls).toList();
     }
 
     /** An agent's name: {@code p2/a17}. */
@@ -37,17 +59,18 @@ final class Workload {
 
     Work next() {
         Profile.Size size = size();
-        Priority priority = profile.priorities().isEmpty() ? Priority.NORMAL : Priority.of(pick(profile.priorities()));
+        Priority priority = priority();
         // One factor for the whole call: a longer prompt brings a longer answer.
         double factor = 1 + profile.spread() * (2 * random.nextDouble() - 1);
         long output = Math.min(size.maxOutput(), Math.round(size.output() * factor));
         return new Work(
                 agent,
                 team,
+                group.workspace(),
                 priority,
                 profile.model(),
                 size.name(),
-                random.nextInt(profile.thinkMs() + 1),
+                random.nextInt(thinkMs + 1),
                 Math.round(size.input() * factor),
                 Math.round(size.cacheRead() * factor),
                 output,
@@ -55,10 +78,16 @@ final class Workload {
                 Math.round(size.durationMs() * factor));
     }
 
+    private Priority priority() {
+        if (group.priority() != null) {
+            return Priority.of(group.priority());
+        }
+        return profile.priorities().isEmpty() ? Priority.NORMAL : Priority.of(pick(profile.priorities()));
+    }
+
     private Profile.Size size() {
-        int left = random.nextInt(
-                profile.sizes().stream().mapToInt(Profile.Size::share).sum());
-        for (Profile.Size size : profile.sizes()) {
+        int left = random.nextInt(sizes.stream().mapToInt(Profile.Size::share).sum());
+        for (Profile.Size size : sizes) {
             left -= size.share();
             if (left < 0) {
                 return size;

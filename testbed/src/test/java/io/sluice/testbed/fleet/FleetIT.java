@@ -3,6 +3,8 @@ package io.sluice.testbed.fleet;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.Assertions.within;
 
 import io.sluice.Policy;
 import io.sluice.testbed.emulator.Counting;
@@ -16,11 +18,15 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 
 /** Real processes against a real emulator: what the report says must be what the emulator logged. */
@@ -34,6 +40,26 @@ class FleetIT {
             classes:
               - {name: sonnet, models: ["claude-sonnet-*"], limits: {rpm: 600, itpm: 1200000, otpm: 300000, concurrency: 4}}
             """);
+
+    private static final Policy TEAMS = Policy.parse("""
+            project: fleet-it-teams
+            provider: anthropic
+            classes:
+              - {name: sonnet, models: ["claude-sonnet-*"], limits: {rpm: 600, itpm: 1200000, otpm: 300000, concurrency: 4}}
+            teams: [{name: core, weight: 3}, {name: lab}]
+            """);
+    private static final String PROFILE = """
+            think_ms: 20
+            sizes: [{name: one, share: 1, input: 500, output: 50, max_output: 80, duration_ms: 60}]
+            groups:
+              - {share: 1, team: core, priority: interactive}
+              - {share: 1, team: core, priority: normal}
+              - {share: 1, team: core, priority: batch, bursts: {calls: 12, every: 1}}
+              - {share: 1, team: lab, priority: interactive}
+              - {share: 1, team: lab, priority: normal}
+              - {share: 1, team: lab, priority: batch}
+            stagger: {process_ms: 200, agent_ms: 10}
+            """;
 
     private final List<String> progress = new ArrayList<>();
 
@@ -72,6 +98,65 @@ class FleetIT {
             assertThat(report.givenUpBecause()).isEmpty();
             assertThat(report.completed()).isPositive();
         }
+    }
+
+    /** 5 s of a fleet whose agents stand for two teams and three priorities, with bursts, one start after the other. */
+    @ParameterizedTest
+    @EnumSource(Strategy.class)
+    void everyStrategyTellsWaitsAndSharesOfTeamsAndPriorities(Strategy strategy) throws Exception {
+        try (RedisServer redis = RedisServers.start();
+                Emulator emulator = emulator()) {
+            FleetReport report = Fleet.run(
+                    new FleetOptions(
+                            redis.uri(),
+                            TEAMS,
+                            emulator.uri(),
+                            2,
+                            6,
+                            Duration.ofSeconds(5),
+                            strategy,
+                            ProfileFile.parse("profile", PROFILE),
+                            1),
+                    progress::add);
+
+            assertThat(report.byTeam()).containsOnlyKeys("core", "lab");
+            assertThat(report.byPriority()).containsOnlyKeys("interactive", "normal", "batch");
+            assertThat(report.flows())
+                    .extracting(Flow::name, Flow::weight)
+                    .containsExactlyInAnyOrder(
+                            tuple("core interactive", 48),
+                            tuple("core normal", 12),
+                            tuple("core batch", 3),
+                            tuple("lab interactive", 16),
+                            tuple("lab normal", 4),
+                            tuple("lab batch", 1));
+            assertThat(report.flows()).extracting(Flow::modelClass).containsOnly("sonnet");
+            assertThat(sum(report.byTeam(), part -> part.waits().calls()))
+                    .isEqualTo(report.waits().calls())
+                    .isEqualTo(report.completed() + report.givenUp());
+            assertThat(sum(report.byPriority(), part -> part.waits().calls()))
+                    .isEqualTo(report.waits().calls());
+            assertThat(sum(report.byTeam(), Part::rejected)).isEqualTo(report.rejected());
+            assertThat(report.byTeam().values().stream()
+                            .mapToDouble(Part::sharePercent)
+                            .sum())
+                    .isCloseTo(100, within(1e-6));
+            assertThat(report.flows()).allSatisfy(flow -> {
+                assertThat(flow.part().granted()).isPositive();
+                assertThat(flow.part().charge().input()).isPositive();
+            });
+            // A burst of 12 stood in line for 4 slots; who was still waiting at the end counts too.
+            assertThat(report.starvation().longestMs())
+                    .isGreaterThanOrEqualTo(report.waits().maxMs());
+            assertThat(report.tried()).isGreaterThan(12);
+            if (strategy == Strategy.SLUICE) {
+                assertThat(report.rejected()).isZero();
+            }
+        }
+    }
+
+    private static long sum(Map<String, Part> parts, ToLongFunction<Part> number) {
+        return parts.values().stream().mapToLong(number).sum();
     }
 
     @Test

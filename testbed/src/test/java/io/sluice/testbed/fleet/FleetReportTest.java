@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 
 class FleetReportTest {
     private static final Policy POLICY = Policy.parse("""
@@ -67,6 +68,35 @@ class FleetReportTest {
                 .containsPattern("allowed budget used +22.2 % +22.2 %\n");
     }
 
+    @Test
+    void theFlowTableHasARowForEachPriorityTeamAndFlow() {
+        String table = FlowTable.of(report);
+
+        assertThat(table)
+                .containsPattern("(?m)^priority batch .*0\\.30 s")
+                .containsPattern("(?m)^team - ")
+                .containsPattern("(?m)^flow other normal +4 ")
+                .contains("Jain's index: - (fewer than two flows were always backlogged)")
+                .contains("left out, a call waiting less than 99 % of the time: other normal")
+                .contains("longest wait 9.00 s (p0/a0, no team normal); 0 calls waited longer than 30.00 s");
+    }
+
+    @Test
+    void theJsonHasWaitsUseAndRejectionsByTeamAndByPriority() {
+        JsonNode json = Json.MAPPER.readTree(report.toJson());
+
+        JsonNode batch = json.path("by_priority").path("batch");
+        assertThat(batch.path("waits").path("p99_ms").asLong()).isEqualTo(300);
+        assertThat(batch.path("rejected").isNumber()).isTrue();
+        assertThat(batch.path("use_percent").isNumber()).isTrue();
+        assertThat(json.path("by_team").path("-").path("waits").path("calls").asLong())
+                .isEqualTo(3);
+        assertThat(json.path("flow_fairness").has("jain")).isTrue();
+        assertThat(json.path("flows").path(0).path("always_backlogged").isBoolean())
+                .isTrue();
+        assertThat(json.path("starvation").path("bound_ms").asLong()).isEqualTo(30_000);
+    }
+
     private static FleetReport report() {
         FleetOptions options = new FleetOptions(
                 null,
@@ -88,7 +118,9 @@ class FleetReportTest {
         return FleetReport.of(new FleetReport.Run(
                 options,
                 PolicyNumbers.of(POLICY.toJson(), "m"),
-                10,
+                PolicyFlows.of(POLICY.toJson(), "m"),
+                // The first grant came 100 ms after the start signal: 10 s are judged.
+                10.1,
                 10_000,
                 log,
                 Json.MAPPER.readTree(stats),
@@ -105,6 +137,19 @@ class FleetReportTest {
     }
 
     private static FleetEvent.Call call(Outcome outcome, Priority priority, long waitedMs, @Nullable String why) {
-        return new FleetEvent.Call("p0/a0", null, priority, "small", outcome, waitedMs, 0, why);
+        return new FleetEvent.Call(
+                "p0/a0",
+                null,
+                priority,
+                null,
+                "small",
+                outcome,
+                outcome == Outcome.COMPLETED,
+                0,
+                waitedMs,
+                0,
+                0,
+                Charge.NOTHING,
+                why);
     }
 }

@@ -3,6 +3,7 @@ package io.sluice.testbed.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.sluice.Priority;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -53,6 +54,41 @@ class WorkloadTest {
 
         assertThat(Stream.generate(workload::next).limit(50).map(Work::team).distinct())
                 .hasSize(1);
+    }
+
+    /** Numbers of the same seed before there were groups and bursts: a run of then can be compared with one of now. */
+    @Test
+    void anAgentWithoutAGroupWantsWhatItAlwaysWanted() {
+        List<Work> calls = calls(7, 1, 2, 3);
+
+        assertThat(calls).extracting(Work::input).containsExactly(7_010L, 1_244L, 1_734L);
+        assertThat(calls)
+                .extracting(Work::priority)
+                .containsExactly(Priority.BATCH, Priority.NORMAL, Priority.INTERACTIVE);
+        assertThat(calls).extracting(Work::thinkMs).containsExactly(93L, 66L, 41L);
+    }
+
+    @Test
+    void aGroupSaysWhatTheProfileWouldElse() {
+        Profile.Size own = new Profile.Size("own", 1, 10, 0, 5, 8, 3);
+        Group group = new Group("g", null, 1, "core", "batch", "lab", List.of(own), 0, null);
+        Workload workload = new Workload(Profile.DEFAULT, group, 1, 0, 0);
+
+        assertThat(Stream.generate(workload::next).limit(20)).allSatisfy(work -> {
+            assertThat(work.team()).isEqualTo("core");
+            assertThat(work.priority()).isEqualTo(Priority.BATCH);
+            assertThat(work.workspace()).isEqualTo("lab");
+            assertThat(work.size()).isEqualTo("own");
+            assertThat(work.thinkMs()).isZero();
+        });
+    }
+
+    @Test
+    void aBurstIsOneStepOfOneAgent() {
+        Group group = new Group("g", 1, null, null, null, null, List.of(), null, new Bursts(47, 3));
+        Workload workload = new Workload(Profile.DEFAULT, group, 1, 0, 0);
+
+        assertThat(Stream.generate(workload::step).limit(7).map(List::size)).containsExactly(1, 1, 47, 1, 1, 47, 1);
     }
 
     private static List<Work> calls(long seed, int process, int agent, int count) {

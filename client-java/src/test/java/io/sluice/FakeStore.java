@@ -1,0 +1,86 @@
+package io.sluice;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** A store that answers what a test tells it, when the test says so. Knows one policy. */
+final class FakeStore implements Store {
+    static final Queued SHORT = new Queued(5_000_000, 0, "c:m", "concurrency", 1);
+
+    /** What is asked is answered at once; what beats and ends waits for the test. */
+    Function<Ask, Answer> acquire = ask -> new Answer.Waiting(SHORT, -1);
+
+    final List<Ask> asked = new ArrayList<>();
+    final Deque<Asked<BeatAsk, Beat>> beats = new ArrayDeque<>();
+    final List<Settlement> ended = new ArrayList<>();
+    Function<Settlement, Settled> settle = it -> new Settled.Ended(it.how(), false, it.memo());
+    Policy policy = Budget.policy("acme", "concurrency: 1");
+    int version = 1;
+    int installed;
+
+    record Asked<Q, A>(Q question, CompletableFuture<A> answer) {}
+
+    @Override
+    public CompletionStage<Answer> acquire(Ask ask) {
+        asked.add(ask);
+        return CompletableFuture.completedStage(acquire.apply(ask));
+    }
+
+    @Override
+    public CompletionStage<Settled> settle(Settlement settlement) {
+        ended.add(settlement);
+        return CompletableFuture.completedStage(settle.apply(settlement));
+    }
+
+    @Override
+    public CompletionStage<Beat> beat(BeatAsk ask) {
+        Asked<BeatAsk, Beat> asked = new Asked<>(ask, new CompletableFuture<>());
+        beats.add(asked);
+        return asked.answer;
+    }
+
+    @Override
+    public CompletionStage<Installed> install(Installation installation) {
+        installed++;
+        return CompletableFuture.completedStage(new Installed.Done(stamp(), true));
+    }
+
+    @Override
+    public CompletionStage<StoredPolicy> policy(String project) {
+        List<Layout> layouts = new ArrayList<>();
+        for (ScopeLimits scope : policy.scopes()) {
+            List<String> names = scope.refills().stream().map(RefillLimit::name).toList();
+            layouts.add(new Layout(
+                    scope.scope(), names, names.stream().map(name -> true).toList()));
+        }
+        return CompletableFuture.completedStage(new StoredPolicy(stamp(), policy.toJson(), layouts));
+    }
+
+    String stamp() {
+        return version + ":e";
+    }
+
+    @Override
+    public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
+        return () -> {};
+    }
+
+    @Override
+    public boolean mustNotBlock() {
+        return false;
+    }
+
+    @Override
+    public boolean answers() {
+        return true;
+    }
+
+    @Override
+    public void close() {}
+}
