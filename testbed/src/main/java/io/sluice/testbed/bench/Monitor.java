@@ -54,8 +54,8 @@ final class Monitor {
                     } else {
                         line.append((char) read);
                     }
-                } catch (SocketTimeoutException quiet) {
-                    continue;
+                } catch (SocketTimeoutException ignored) {
+                    // Nobody sent anything for a while.
                 }
             }
             return seen;
