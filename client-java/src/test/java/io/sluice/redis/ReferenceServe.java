@@ -65,8 +65,10 @@ final class ReferenceServe {
     boolean run() {
         closedClasses.addAll(line.closedClasses);
         closedGroups.addAll(line.closedGroups);
+        closedLimits.addAll(line.closedLimits);
         line.closedClasses = Set.of();
         line.closedGroups = Set.of();
+        line.closedLimits = Set.of();
         firmOnes();
         while (true) {
             String modelClass = nextClass();
@@ -76,6 +78,7 @@ final class ReferenceServe {
             if (grants >= GRANTS_AT_MOST || tries >= TRIES_AT_MOST) {
                 line.closedClasses = closedClasses;
                 line.closedGroups = closedGroups;
+                line.closedLimits = closedLimits;
                 return true;
             }
             Lane lane = nextLane(modelClass);
