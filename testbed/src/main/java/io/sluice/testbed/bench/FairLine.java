@@ -23,7 +23,7 @@ final class FairLine implements AutoCloseable {
     private static final Call CALL = Call.of("claude-sonnet-5-5").maxOutputTokens(1);
     private static final int HOSTS = 2;
     private static final int DEPTH = 200;
-    private static final int AT_ONCE = 10;
+    private static final int AT_ONCE = 2;
     private static final Duration WARM_UP = Duration.ofSeconds(1);
     private static final Duration TICK = Duration.ofMillis(10);
     private static final Duration LONGEST = Duration.ofMinutes(3);
