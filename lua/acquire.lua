@@ -236,7 +236,7 @@ local function stand_in_line()
   if before then
     -- Counted twice for a moment: the line must not look empty between.
     line.count_in(w)
-    line.leave(before, now)
+    line.leave(before, now, w.line == before.line)
     line.stand(w, now)
   else
     line.enter(w, now)
@@ -319,6 +319,6 @@ if not served then serve(stamp, now, nil) end
 local next_due = first_due()
 if reply[1] == 'waiting' then reply[7] = more and 1 or until_next(next_due, now) end
 line.save()
-save(reply, line.waiting > 0 and 0 or next_due, due)
+save(reply, line.waiting + line.places > 0 and 0 or next_due, due)
 announce()
 return reply

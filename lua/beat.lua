@@ -123,7 +123,7 @@ granted_to[host] = nil
 local next_due = first_due()
 if next_due <= now then more = true end
 line.save()
-save(nil, line.waiting > 0 and 0 or next_due, due)
+save(nil, line.waiting + line.places > 0 and 0 or next_due, due)
 announce()
 return {
   'beat', held[1], now, redis.call('ZCOUNT', hosts_key, now - HOST_COUNTS, '+inf') - 1, more and 1 or 0, until_next(next_due, now), renewed, claimed, news, looked,

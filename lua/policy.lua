@@ -118,7 +118,7 @@ if sound then
   for _, one in ipairs(each) do sound = sound and one.scope ~= nil end
   local read, line = pcall(cmsgpack.unpack, redis.call('HGET', waiters_key, '!'))
   if not read or type(line) ~= 'table' or type(line[6]) ~= 'table' then sound = false end
-  waiting = sound and line[2] or 0
+  waiting = sound and line[2] + line[4] or 0
   project_last = old.p and old.p.levels[1] or 0
 end
 local now = time_now(given_now, project_last)

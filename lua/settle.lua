@@ -110,7 +110,9 @@ local waits = not permit and line.read(id, redis.call('HGET', waiters_key, id)) 
 
 -- Books what was used and moves its flow's place in the order.
 local function book_usage()
-  local before, after = line.cost(permit, SCOPES, now), told and line.cost(used, 1, now, permit, SCOPES) or nil
+  local version = version_of(permit)
+  local before = line.cost(permit, SCOPES, now, version)
+  local after = told and line.cost(used, 1, now, version, permit, SCOPES) or nil
   if nothing_sent then
     correct_all(permit, nil, now)
     line.move_tags(permit, before, nil, now)
@@ -177,6 +179,6 @@ end
 serve(held[1], now, nil)
 local next_due = first_due()
 line.save()
-save(nil, line.waiting > 0 and 0 or next_due, due)
+save(nil, line.waiting + line.places > 0 and 0 or next_due, due)
 announce()
 return reply

@@ -78,7 +78,7 @@ end
 -- What a permit took is replaced by what it used, in each of its scopes. `used` nil: nothing, all of it comes back; where
 -- it does not tell of a scope the estimate stands.
 local function correct_all(permit, used, now, shadow)
-  local at, used_at, version = SCOPES, 1, tonumber(string.match(permit[STAMP], '^%d+'))
+  local at, used_at, version = SCOPES, 1, version_of(permit)
   while permit[at] do
     local n = permit[at + 1]
     local s = scope_of(permit[at], now)
@@ -115,7 +115,7 @@ local function undo(id, permit, now)
   if permit[STATE] == 'running' then leave(permit, now) end
   correct_all(permit, nil, now)
   forget(id)
-  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
+  line.move_tags(permit, line.cost(permit, SCOPES, now, version_of(permit)), nil, now)
 end
 
 -- Nobody claimed the grant: everything comes back, the call stands where it stood, its host counts as silent.
@@ -130,7 +130,7 @@ local function unclaimed(id, permit, now)
   line.enter(w, now)
   local f = line.flow(line.class(w.class), w.flow)
   f.granted, f.changed = math.max(0, f.granted - 1), true
-  line.move_tags(permit, line.cost(permit, SCOPES, now), nil, now)
+  line.move_tags(permit, line.cost(permit, SCOPES, now, version_of(permit)), nil, now)
 end
 
 -- An agent's, team's or run's scope that owes nothing and holds nothing goes.

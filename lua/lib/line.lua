@@ -242,7 +242,7 @@ function line.unpark_all(w, now)
   end
 end
 
-function line.quit(w, now)
+function line.quit(w, now, again)
   local entry = 'w|' .. w.line .. ending(w)
   local was_first = first_of('w|' .. w.line .. '|') == entry
   redis.call('ZREM', lines_key, entry)
@@ -250,7 +250,7 @@ function line.quit(w, now)
     line.unindex(w)
     local first = first_of('w|' .. w.line .. '|')
     if first then line.make_ready(line.like(w, first)) end
-    line.unpark_all(w, now)
+    if not again then line.unpark_all(w, now) end
   end
 end
 
@@ -301,6 +301,25 @@ function line.count_in(w)
   if w.permit[AGENT] ~= '-' then redis.call('HINCRBY', waiters_key, '%' .. w.permit[AGENT], 1) end
 end
 
+function line.known_in(prefix)
+  return redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}')
+end
+
+-- Nobody waits: no order to remember.
+function line.forget_order()
+  local known = line.known_in('t|')
+  for k = 1, #known do known[k] = string.sub(known[k], 2) end
+  for k = 1, #known, 60 do redis.call('HDEL', waiters_key, unpack(known, k, math.min(k + 59, #known))) end
+  if #known > 0 then redis.call('ZREMRANGEBYLEX', lines_key, '[t|', '(t}') end
+  for _, c in pairs(classes) do
+    c.clock, c.tag, c.weights, c.gap, c.last, c.candidate, c.stored, c.changed = 0, 0, 0, 0, 0, '', nil, false
+  end
+  for _, f in pairs(flows) do
+    f.tag, f.entered, f.granted, f.lanes, f.stored, f.changed = 0, 0, 0, {}, nil, false
+  end
+  line.clock, line.closed, line.firm, line.changed = 0, {}, {}, true
+end
+
 function line.count_out(w)
   local c = line.class(w.class)
   local f = line.flow(c, w.flow)
@@ -315,7 +334,9 @@ function line.count_out(w)
   if agent ~= '-' and redis.call('HINCRBY', waiters_key, '%' .. agent, -1) <= 0 then
     redis.call('HDEL', waiters_key, '%' .. agent)
   end
-  if c.waiting == 0 then
+  if line.waiting == 0 then
+    line.forget_order()
+  elseif c.waiting == 0 then
     -- Nobody is left whose order could depend on them.
     c.clock, c.weights, c.candidate, c.generation = 0, 0, '', c.generation + 1
     for _, f in pairs(flows) do
@@ -345,8 +366,8 @@ function line.enter(w, now)
 end
 
 -- It waits no longer and nothing stays behind but what the caller writes in its stead. Nobody knows exactly who was behind
--- it: of most of them the place is right afterwards.
-function line.leave(w, now)
+-- it: of most of them the place is right afterwards. `again`: it comes back to the same line at once and wakes nobody.
+function line.leave(w, now, again)
   local f = line.flow(line.class(w.class), w.flow)
   if w.place == f.entered then
     f.entered = f.entered - 1
@@ -354,7 +375,7 @@ function line.leave(w, now)
     f.granted = f.granted + 1
   end
   if w.permit[STATE] == WAITING then
-    line.quit(w, now)
+    line.quit(w, now, again)
   else
     redis.call('ZREM', lines_key, 'i|' .. w.permit[HOST] .. '|s|' .. w.id)
   end
@@ -383,17 +404,17 @@ function line.alive(host, now)
   return #aside == 64
 end
 
--- The share of a minute of its limits that a call takes, in billionths: what order goes by. Costs stand in `list` from `at` on;
--- with the estimates they replace, no more counts than is booked (lib/scope.lua, correct).
-function line.cost(list, at, now, estimates, estimates_at)
+-- The share of a minute of its limits that a call takes, in billionths: what order goes by. Costs stand in `list` from `at` on,
+-- by the places of that policy version; with the estimates they replace, no more counts than is booked (lib/scope.lua, correct).
+function line.cost(list, at, now, version, estimates, estimates_at)
   local share = nil
   while list[at] do
     local name, n = list[at], list[at + 1]
     if name == 'p' or string.byte(name, 1) == 99 then
       local s = scope_of(name, now)
       for i = 1, s and math.min(n, s.n) or 0 do
-        local _, active, rate, _, _, _, _, _, _, minute = limit_at(s, i)
-        if active == 1 and rate > 0 then
+        local since, active, rate, _, _, _, _, _, _, minute = limit_at(s, i)
+        if active == 1 and rate > 0 and since <= version then
           local units = list[at + 1 + i]
           if estimates then units = math.min(units, math.max(4 * (tonumber(estimates[estimates_at + at + i]) or 0), minute)) end
           share = math.max(share or 1, floor(units / minute * 1e9))
@@ -437,10 +458,6 @@ end
 -- Tags grow without end and must stay exact: past 2^50 all of a clock go back by as much as it does.
 local REBASE = 1125899906842624
 
-function line.known_in(prefix)
-  return redis.call('ZRANGEBYLEX', lines_key, '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '}')
-end
-
 function line.rebase()
   for _, c in pairs(classes) do
     if c.clock > REBASE then
@@ -468,14 +485,7 @@ function line.save()
     if not line.changed then return end
   end
   local fields = {}
-  if line.waiting == 0 then
-    -- Nobody waits: no order to remember.
-    line.clock, line.closed, line.firm = 0, {}, {}
-    local known = line.known_in('t|')
-    for k = 1, #known do known[k] = string.sub(known[k], 2) end
-    for k = 1, #known, 60 do redis.call('HDEL', waiters_key, unpack(known, k, math.min(k + 59, #known))) end
-    if #known > 0 then redis.call('ZREMRANGEBYLEX', lines_key, '[t|', '(t}') end
-  else
+  if line.waiting > 0 then
     for name, c in pairs(classes) do
       if c.changed then
         fields[#fields + 1] = '|' .. name

@@ -33,6 +33,9 @@ local function read_permit(raw)
   return sound(pcall(cmsgpack.unpack, raw))
 end
 
+-- The policy version a permit's costs stand by.
+local function version_of(permit) return tonumber(string.match(permit[STAMP], '^%d+')) or 0 end
+
 local function write_permit(id, permit)
   redis.call('HSET', permits_key, id, cmsgpack.pack(unpack(permit)))
 end

@@ -74,7 +74,7 @@ end
 -- A waiter starts. `own`: its host is the one that asks right now, and needs no claim. `first`: of a lane that can be tried.
 local function start(w, now, own, first)
   local permit, c = w.permit, line.class(w.class)
-  local f, cost = line.flow(c, w.flow), line.cost(w.permit, SCOPES, now)
+  local f, cost = line.flow(c, w.flow), line.cost(w.permit, SCOPES, now, version_of(w.permit))
   take_all(permit, now)
   permit[STATE], permit[GRANTED] = own and 'running' or 'granted', now
   redis.call('ZADD', times_key, now + (own and permit[LEASE] or CLAIM), w.id)
@@ -114,7 +114,15 @@ local function serve(stamp, now, own)
   if line.stamp ~= stamp and line.unpark_some(stamp) then more = true end
   local silent_hosts, kept, closed, closed_project, blocked = {}, {}, {}, nil, {}
   local grants, tries = 0, 0
-  for _, name in ipairs(line.closed) do closed[name] = true end
+  for _, name in ipairs(line.closed) do
+    local limit = string.match(name, '^p|(.*)$')
+    if limit then
+      closed_project = closed_project or {}
+      closed_project[tonumber(limit) or 'full'] = true
+    else
+      closed[name] = true
+    end
+  end
 
   local function silent(host)
     if silent_hosts[host] == nil then
@@ -291,6 +299,9 @@ local function serve(stamp, now, own)
       -- The next run goes on behind what this one found closed, or it would try the same ones again.
       more, line.closed, line.changed = true, {}, true
       for name in pairs(closed) do line.closed[#line.closed + 1] = name end
+      for limit, shut in pairs(closed_project or {}) do
+        if shut then line.closed[#line.closed + 1] = 'p|' .. limit end
+      end
       return
     end
     local lane = next_lane(c)

@@ -6,6 +6,7 @@ import io.sluice.Store.Settlement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,6 +38,9 @@ final class Endings {
     /** Endings that Redis has not confirmed: what is undone by its id, everything else by id and nonce. */
     private final Map<String, Unheard> backlog = new ConcurrentHashMap<>();
 
+    /** Permits whose own end is on its way for the first time. */
+    private final Set<PermitName> ending = ConcurrentHashMap.newKeySet();
+
     private final AtomicInteger underWay = new AtomicInteger();
     private final AtomicBoolean willTellAgain = new AtomicBoolean();
 
@@ -57,9 +61,12 @@ final class Endings {
         }
 
         String key() {
-            PermitName name = settlement.permit();
-            return undoes() ? name.id() : name.id() + " " + name.nonce(); // no id has a space
+            return undoes() ? settlement.permit().id() : keyOf(settlement.permit());
         }
+    }
+
+    private static String keyOf(PermitName name) {
+        return name.id() + " " + name.nonce(); // no id has a space
     }
 
     Endings(SluiceClient client, String project) {
@@ -69,10 +76,12 @@ final class Endings {
 
     /** Ends a permit; three time-outs in a row, and it is told again in the background. */
     CompletionStage<Settled> end(Settlement settlement) {
+        ending.add(settlement.permit());
         return counted(() -> send(settlement, 1)).whenComplete((settled, e) -> {
             if (e != null && remember(new Unheard(settlement))) {
                 willTellAgain();
             }
+            ending.remove(settlement.permit());
         });
     }
 
@@ -105,9 +114,9 @@ final class Endings {
         return unheard != null && backlog.remove(id, unheard) ? unheard.settlement.permit() : null;
     }
 
-    /** Whether a permit or place of this id is on its way back already. */
-    boolean undoes(String id) {
-        return backlog.containsKey(id);
+    /** Whether the end of this permit is on its way already. */
+    boolean ends(PermitName name) {
+        return ending.contains(name) || backlog.containsKey(name.id()) || backlog.containsKey(keyOf(name));
     }
 
     private boolean remember(Unheard unheard) {

@@ -3,6 +3,7 @@ package io.sluice;
 import io.sluice.Permit.Ending;
 import io.sluice.Permit.How;
 import io.sluice.Permit.Reserved;
+import io.sluice.Store.PermitName;
 import io.sluice.Store.ScopeCost;
 import io.sluice.Store.Settled;
 import io.sluice.Store.Settlement;
@@ -88,11 +89,18 @@ final class Held {
     }
 
     CompletionStage<Ending> end(LivePermit permit, How how, Reserved used) {
-        permits.remove(permit.id(), permit);
         List<ScopeCost> costs = how == How.CANCELLED ? List.of() : permit.costsOf(used);
         String label = how.name().toLowerCase(Locale.ROOT);
-        return endings.end(new Settlement(project, permit.name, label, Memo.of(used), 0, costs))
-                .thenApply(settled -> ending(settled, used));
+        CompletionStage<Settled> ended =
+                endings.end(new Settlement(project, permit.name, label, Memo.of(used), 0, costs));
+        permits.remove(permit.id(), permit);
+        return ended.thenApply(settled -> ending(settled, used));
+    }
+
+    /** Whether it is held here, or its end is on its way. */
+    boolean knows(PermitName name) {
+        LivePermit held = permits.get(name.id());
+        return (held != null && held.name.equals(name)) || endings.ends(name);
     }
 
     private static Ending ending(Settled settled, Reserved used) {

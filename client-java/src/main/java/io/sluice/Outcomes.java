@@ -96,13 +96,17 @@ final class Outcomes {
         held.leave(permit, waiters.wants(permit.name));
     }
 
-    /** A grant from the line was claimed and runs. One that nobody here wants any more goes back at once. */
+    /**
+     * A grant from the line was claimed and runs. One that nobody here wants or has goes back at once. (A grant can be told of
+     * twice, by a message and by a beat, and be claimed twice: then it is held already, or ended.)
+     */
     void claimed(String granted, Store.Place.Running running) {
         List<Waiter> wanted = waiters.standing(granted);
+        PermitName name = new PermitName(granted, running.nonce());
         if (!wanted.isEmpty()) {
             granted(wanted, running.nonce(), running.leaseUs(), null);
-        } else if (!waiters.wants(granted) && !endings.undoes(granted)) {
-            endings.undo(new PermitName(granted, running.nonce()));
+        } else if (!waiters.wants(granted) && !held.knows(name)) {
+            endings.undo(name);
         }
     }
 

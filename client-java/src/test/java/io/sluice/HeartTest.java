@@ -274,6 +274,21 @@ class HeartTest {
         });
     }
 
+    /** By a message and by a beat. The permit was undone under the call that had it. */
+    @Test
+    void aGrantThatIsToldOfTwiceIsOnePermit() {
+        Waiter waiter = ask(CALL);
+        for (int i = 0; i < 2; i++) {
+            heart.granted(List.of(id(waiter)));
+            timer.pass(0);
+            assertThat(store.beats.element().question().claims()).containsExactly(id(waiter));
+            answerWell();
+        }
+        assertThat(waiter.outcome.join().waited()).isNotNull();
+        assertThat(held.size()).isEqualTo(1);
+        assertThat(store.ended).isEmpty();
+    }
+
     @Test
     void twoCallersOfOneIdGetOnePermitAndItGoesBackWithTheLast() {
         Waiter one = ask(CALL.id("job-1"));

@@ -77,6 +77,11 @@ class LineSequencesIT {
         private final long seed;
         private final long lease;
         private final boolean shadowToo;
+
+        /** Many more calls than can start. */
+        private final boolean busy;
+
+        private final List<String> agents;
         private final List<String> scopesSometimes;
         private long clock = Scripted.T0;
 
@@ -91,6 +96,8 @@ class LineSequencesIT {
             this.scripts = scripts;
             lease = pick(List.of(1_700_011L, 5_000_017L, 20_000_023L));
             shadowToo = seed % 4 == 0;
+            busy = seed % 3 == 0;
+            agents = seed % 5 == 0 ? AGENTS.subList(0, 2) : AGENTS;
             List<String> some = new ArrayList<>(List.of("w:prod", "w:prod|x", "t:blue", "t:blue|x", "t:red|y"));
             List<String> each = List.of("a:", "e:", "r:", "n:p", "n:c:x", "n:t:blue");
             each.stream().filter(it -> random.nextInt(3) == 0).forEach(some::add);
@@ -106,15 +113,15 @@ class LineSequencesIT {
             for (int i = 0; i < STEPS; i++) {
                 step = "seed " + seed + " step " + i + " at " + (now - Scripted.T0) + ": ";
                 int kind = random.nextInt(100);
-                if (kind < 32) {
+                if (kind < (busy ? 45 : 32)) {
                     acquire();
-                } else if (kind < 47) {
+                } else if (kind < (busy ? 55 : 47)) {
                     settle();
-                } else if (kind < 66) {
+                } else if (kind < (busy ? 80 : 66)) {
                     beat();
-                } else if (kind < 68) {
+                } else if (kind < (busy ? 81 : 68)) {
                     install();
-                } else if (kind < 71) {
+                } else if (kind < (busy ? 86 : 72)) {
                     giveUp();
                 } else {
                     pass();
@@ -232,7 +239,7 @@ class LineSequencesIT {
         private Ask newAsk(String id) {
             String team = pick(List.copyOf(TEAMS.keySet()));
             String priority = pick(List.copyOf(PRIORITIES.keySet()));
-            String agent = pick(AGENTS);
+            String agent = pick(agents);
             String modelClass = pick(CLASSES);
             List<String> names =
                     new ArrayList<>(List.of("p", "c:" + modelClass, "t:" + team, "t:" + team + "|" + modelClass));
@@ -282,6 +289,8 @@ class LineSequencesIT {
             Ask ask;
             if (!told.isEmpty() && random.nextInt(2) == 0) {
                 ask = again(asked.get(told.iterator().next()));
+            } else if (!model.places.isEmpty() && random.nextInt(4) == 0) {
+                ask = again(asked.get(pick(List.copyOf(model.places.keySet()))));
             } else if (known) {
                 ask = again(asked.get(ids.get(Math.max(0, ids.size() - 1 - random.nextInt(12)))));
             } else {

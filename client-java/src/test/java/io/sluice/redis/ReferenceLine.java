@@ -353,7 +353,7 @@ final class ReferenceLine {
         undo(permit, now);
         join(back, now);
         order.correct(permit, null);
-        order.disturb(back);
+        order.disturb(back, 1);
         Objects.requireNonNull(hosts.get(back.ask.host())).becomesSilent(now);
     }
 
@@ -501,7 +501,7 @@ final class ReferenceLine {
             join(waiter, now);
             return;
         }
-        order.disturb(earlier);
+        order.disturb(earlier, 1);
         boolean wasHead = !earlier.again && head(earlier.line()) == earlier;
         order.waiters.put(waiter.ask.id(), waiter);
         if (members(earlier.line()).isEmpty()) {

@@ -79,13 +79,12 @@ final class ReferenceOrder {
             it.flows.merge(flow, it.clock, Math::max);
         }
         waiters.put(waiter.ask.id(), waiter);
-        if (place(waiter) < waitingIn(waiter.modelClass(), flow).size()) {
-            disturb(waiter);
-        }
+        disturb(waiter, waitingIn(waiter.modelClass(), flow).size() - place(waiter));
     }
 
-    void disturb(ReferenceLine.Waiter waiter) {
-        of(waiter.modelClass()).disturbed.merge(waiter.ask.flow(), 1L, Long::sum);
+    /** Somebody left out of turn, or came back before so many others. */
+    void disturb(ReferenceLine.Waiter waiter, long by) {
+        of(waiter.modelClass()).disturbed.merge(waiter.ask.flow(), by, Long::sum);
     }
 
     /** From 1, by arrival in its flow. */
@@ -105,7 +104,7 @@ final class ReferenceOrder {
 
     void leave(ReferenceLine.Waiter waiter, boolean starts) {
         if (!starts || place(waiter) > 1) {
-            disturb(waiter);
+            disturb(waiter, 1);
         }
         waiters.remove(waiter.ask.id());
         if (waitingIn(waiter.modelClass()).isEmpty()) {
