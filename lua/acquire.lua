@@ -21,7 +21,8 @@
 --                                                 it would have waited for: wait (-1 = for ever), exact, scope, limit
 --       waiting, wait, exact, scope, limit, position, next
 --                                                 it stands in line: expected us, its own exact wait, the place in its flow,
---                                                 us until anybody can start (-1 = not known)
+--                                                 us until anybody can start (-1 = not known; 1 = work
+--                                                 was left)
 --       wait, wait, exact, scope, limit, position us until it may fit; it stands nowhere: a try, or exact > ARGV 12.
 --                                                 exact = the part that is no estimate; 0 if only slots or the line
 --                                                 are in its way
@@ -316,7 +317,7 @@ else
 end
 if not served then serve(stamp, now, nil) end
 local next_due = first_due()
-if reply[1] == 'waiting' then reply[7] = until_next(next_due, now) end
+if reply[1] == 'waiting' then reply[7] = more and 1 or until_next(next_due, now) end
 line.save()
 save(reply, line.waiting > 0 and 0 or next_due, due)
 announce()

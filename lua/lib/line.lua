@@ -305,7 +305,10 @@ function line.count_out(w)
   local c = line.class(w.class)
   local f = line.flow(c, w.flow)
   f.waiting, f.changed = f.waiting - 1, true
-  if f.waiting == 0 then c.weights = c.weights - f.weight end
+  if f.waiting == 0 then
+    -- Places start anew: whoever gave up would else count before all that come later.
+    c.weights, f.entered, f.granted = c.weights - f.weight, 0, 0
+  end
   c.waiting, c.changed = c.waiting - 1, true
   line.waiting, line.changed = line.waiting - 1, true
   local agent = w.permit[AGENT]

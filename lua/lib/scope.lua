@@ -223,6 +223,8 @@ local function correct(s, version, granted, list, at, n, used, used_at, shadow)
       if back > 0 then
         if levels[3 * i + 2] <= granted then
           levels[3 * i] = given_back(levels[3 * i], capacity, factor, back)
+          -- Told now: who starts in this very run takes from it at once.
+          if levels[3 * i] >= capacity then levels[3 * i + 2] = levels[1] end
         end
       elseif back < 0 then
         local cut

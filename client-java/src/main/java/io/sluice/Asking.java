@@ -4,6 +4,8 @@ import io.sluice.PolicyView.Resolved;
 import io.sluice.Store.Answer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -69,10 +71,8 @@ final class Asking {
                 return;
             }
             waiter.resolved = resolved;
-            long sent = System.nanoTime();
             questions.incrementAndGet();
-            client.store.acquire(question(waiter, resolved, sent)).whenComplete((answer, e) -> {
-                client.meters.script("acquire", Duration.ofNanos(System.nanoTime() - sent));
+            client.questions.run(() -> send(waiter, resolved)).whenComplete((answer, e) -> {
                 try {
                     if (e != null) {
                         unanswered(waiter, view, Blocking.cause(e));
@@ -91,8 +91,13 @@ final class Asking {
         }
     }
 
-    private Store.Ask question(Waiter waiter, Resolved resolved, long now) {
-        return new Store.Ask(
+    private CompletionStage<Answer> send(Waiter waiter, Resolved resolved) {
+        if (waiter.isDone()) {
+            // It gave up while others had their turn.
+            return CompletableFuture.failedStage(new CancellationException());
+        }
+        long now = System.nanoTime();
+        Store.Ask question = new Store.Ask(
                 id,
                 resolved.view().stamp,
                 waiter.name,
@@ -105,6 +110,10 @@ final class Asking {
                 resolved.agent(),
                 waiter.once ? 0 : Math.max(0, waiter.leftNs(resolved.view().policy, now) / 1_000),
                 resolved.costs());
+        return client.store
+                .acquire(question)
+                .whenComplete(
+                        (answer, e) -> client.meters.script("acquire", Duration.ofNanos(System.nanoTime() - now)));
     }
 
     private void answered(Waiter waiter, Resolved resolved, Answer answer) {

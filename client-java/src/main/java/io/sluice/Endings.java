@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,7 +69,7 @@ final class Endings {
 
     /** Ends a permit; three time-outs in a row, and it is told again in the background. */
     CompletionStage<Settled> end(Settlement settlement) {
-        return send(settlement, 1).whenComplete((settled, e) -> {
+        return counted(() -> send(settlement, 1)).whenComplete((settled, e) -> {
             if (e != null && remember(new Unheard(settlement))) {
                 willTellAgain();
             }
@@ -86,7 +87,8 @@ final class Endings {
     /** It waited until its deadline, and its place is kept. If it was granted at that very moment, that is undone. */
     void refuse(PermitName name, Duration keep) {
         long keepUs = TimeUnit.NANOSECONDS.toMicros(keep.toNanos());
-        send(new Settlement(project, name, "refused", "", keepUs, List.of()), 1).whenComplete((settled, e) -> {
+        Settlement refused = new Settlement(project, name, "refused", "", keepUs, List.of());
+        counted(() -> client.returns.run(() -> send(refused, 1))).whenComplete((settled, e) -> {
             if (!(settled instanceof Settled.Ended ended && ended.state().equals("refused"))) {
                 undo(name);
             }
@@ -119,7 +121,7 @@ final class Endings {
 
     private void tell(Unheard unheard) {
         unheard.sent = true;
-        send(unheard.settlement, TRIES).whenComplete((settled, e) -> {
+        counted(() -> client.returns.run(() -> sendIfWanted(unheard))).whenComplete((settled, e) -> {
             unheard.sent = false;
             if (e == null) {
                 backlog.remove(unheard.key(), unheard);
@@ -127,6 +129,13 @@ final class Endings {
                 willTellAgain();
             }
         });
+    }
+
+    /** By its turn the permit may be wanted again: {@link #takeBack}. */
+    private CompletionStage<Settled> sendIfWanted(Unheard unheard) {
+        return unheard.equals(backlog.get(unheard.key()))
+                ? send(unheard.settlement, TRIES)
+                : CompletableFuture.completedStage(new Settled.Unknown());
     }
 
     private void willTellAgain() {
@@ -147,15 +156,16 @@ final class Endings {
         });
     }
 
-    private CompletionStage<Settled> send(Settlement settlement, int attempt) {
+    private CompletionStage<Settled> counted(Supplier<CompletionStage<Settled>> sending) {
         underWay.incrementAndGet();
+        return sending.get().whenComplete((settled, e) -> underWay.decrementAndGet());
+    }
+
+    private CompletionStage<Settled> send(Settlement settlement, int attempt) {
         long sent = System.nanoTime();
         return client.store
                 .settle(settlement)
-                .whenComplete((s, e) -> {
-                    underWay.decrementAndGet();
-                    client.meters.script("settle", Duration.ofNanos(System.nanoTime() - sent));
-                })
+                .whenComplete((s, e) -> client.meters.script("settle", Duration.ofNanos(System.nanoTime() - sent)))
                 .exceptionallyCompose(e -> attempt < TRIES && isTimeout(e)
                         ? send(settlement, attempt + 1)
                         : CompletableFuture.failedStage(Blocking.cause(e)));

@@ -14,8 +14,9 @@ import java.util.TreeMap;
  * @param used slots
  * @param left whole units left of each active limit, by its name
  * @param permits records of the project, ended ones included
+ * @param waiters calls of the project that stand in line
  */
-public record Levels(long used, Map<String, Long> left, long permits) {
+public record Levels(long used, Map<String, Long> left, long permits, long waiters) {
 
     public static Levels of(String uri, String project, String scope) {
         RedisClient client = RedisClient.create(uri);
@@ -45,7 +46,7 @@ public record Levels(long used, Map<String, Long> left, long permits) {
                         left.put((String) limit.get(0), Math.floorDiv(number(limit.get(2)), number(limit.get(4))));
                     }
                 }
-                return new Levels(number(scope.get(2)), left, number(reply.get(5)));
+                return new Levels(number(scope.get(2)), left, number(reply.get(5)), number(reply.get(4)));
             }
         }
         throw new AssertionError("no scope " + name + " in " + reply);

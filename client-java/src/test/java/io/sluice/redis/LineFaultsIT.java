@@ -104,7 +104,7 @@ class LineFaultsIT {
         next.keep(1, () -> Job.of(ask(fleet.nextId("again"), "n"), S));
         fleet.runFor(LEASE + 5 * S);
         assertThat(scripts.waiters().stream().map(Waiting::host)).doesNotContain("doomed");
-        assertThat(scripts.permits().stream().filter(Scripted.Record::inFlight))
+        assertThat(scripts.permits().stream().filter(Scripted.Remembered::inFlight))
                 .noneMatch(permit -> permit.host().equals("doomed"));
     }
 

@@ -118,7 +118,7 @@ class LineTablesIT {
     private List<String> inState(String state) {
         return scripts.permits().stream()
                 .filter(permit -> permit.state().equals(state))
-                .map(Scripted.Record::id)
+                .map(Scripted.Remembered::id)
                 .sorted()
                 .toList();
     }

@@ -42,6 +42,11 @@ final class ReferenceLine {
     long maxWaiters;
     private Map<String, Long> most = Map.of();
     private long arrivals;
+
+    /** What a run that had done enough found closed. */
+    Set<String> closedClasses = Set.of();
+
+    Set<String> closedGroups = Set.of();
     private long servedVersion;
 
     static final class Host {
@@ -82,9 +87,6 @@ final class ReferenceLine {
         final long arrival;
         final long version;
         long deadline;
-
-        /** The how manieth of its flow to enter, 0 before that. */
-        long entered;
 
         /** Its policy moved on: its host is to submit it again. */
         boolean again;
@@ -181,8 +183,8 @@ final class ReferenceLine {
     }
 
     /** Out of the line for good. */
-    void gone(Waiter waiter) {
-        order.leave(waiter);
+    private void gone(Waiter waiter, boolean starts) {
+        order.leave(waiter, starts);
         if (members(waiter.line()).isEmpty()) {
             lines.remove(waiter.line());
         }
@@ -191,10 +193,14 @@ final class ReferenceLine {
     /** The same for one that does not start. Whoever is parked behind it for a scope that has room is next. */
     void leave(Waiter waiter, long now) {
         boolean wasHead = !waiter.again && head(waiter.line()) == waiter;
-        gone(waiter);
+        gone(waiter, false);
         if (wasHead) {
             nextOnes(waiter, now);
         }
+    }
+
+    void starts(Waiter waiter) {
+        gone(waiter, true);
     }
 
     /** Parked behind one that is not tried any more: nobody else would wake them. */
@@ -240,15 +246,14 @@ final class ReferenceLine {
     void park(Waiter waiter, String scope, long now) {
         standing(waiter).parkedOn = scope;
         Shortage why = alone(scope, waiter, now);
+        boolean isFirst = parkedOn(scope).get(0) == waiter;
         if (why.slots()) {
             parkedUntil.remove(scope);
+        } else if (!why.fits() && isFirst) {
+            parkedUntil.put(scope, now + why.exactUs());
         } else if (!why.fits()) {
             parkedUntil.merge(scope, now + why.exactUs(), Math::min);
         }
-        waiter.privateScopes().stream()
-                .filter(other ->
-                        !other.equals(scope) && !budget.look(other, now).isFull())
-                .forEach(other -> unpark(other, now));
     }
 
     /** After another policy every reason may be gone. */
@@ -348,7 +353,7 @@ final class ReferenceLine {
         undo(permit, now);
         join(back, now);
         order.correct(permit, null);
-        order.neverStarted(back);
+        order.disturb(back);
         Objects.requireNonNull(hosts.get(back.ask.host())).becomesSilent(now);
     }
 
@@ -376,11 +381,19 @@ final class ReferenceLine {
 
     /**
      * @param why what keeps it out, or would have
-     * @param position in its flow, 0 if it did not join it
+     * @param position if it joined
      */
-    record Answer(String code, @Nullable Shortage why, long position) {
+    record Answer(
+            String code, @Nullable Shortage why, @Nullable Position position) {
         static Answer of(String code) {
-            return new Answer(code, null, 0);
+            return new Answer(code, null, null);
+        }
+    }
+
+    /** Its place in its flow, by how much what is told may be off, and how many wait there. */
+    record Position(long place, long error, long waiting) {
+        boolean allows(long told) {
+            return told >= 1 && told <= waiting && Math.abs(told - place) <= error;
         }
     }
 
@@ -407,7 +420,7 @@ final class ReferenceLine {
 
     private Answer decide(long now, Scripted.Ask ask, @Nullable Waiter earlier) {
         String id = ask.id();
-        Waiter place = places.get(id);
+        Waiter place = placeOf(ask);
         Waiter known = earlier != null ? earlier : place;
         Waiter waiter =
                 new Waiter(ask, known != null ? known.arrival : ++arrivals, budget.version, now + ask.waitUs() + S);
@@ -416,7 +429,7 @@ final class ReferenceLine {
             takeOut(earlier, id, now);
             start(waiter, now, true);
             serve(now);
-            return new Answer("granted", why, 0);
+            return new Answer("granted", why, null);
         }
         String refused = why.isForEver() ? why.code() : hasTooManyNames(waiter) ? "full" : "";
         boolean othersWait = order.waiters.values().stream().anyMatch(w -> w != earlier);
@@ -438,7 +451,10 @@ final class ReferenceLine {
         if (!refused.isEmpty()) {
             takeOut(earlier, id, now);
             serve(now);
-            return new Answer(refused, why, 0);
+            return new Answer(refused, why, null);
+        }
+        if (!tries) {
+            waiter.privateScopes().forEach(name -> budget.scope(name, now));
         }
         stand(waiter, earlier, now);
         beats(ask.host(), now);
@@ -452,8 +468,19 @@ final class ReferenceLine {
                 new Answer(waiter.onlyTries ? "wait" : "waiting", shortage(waiter, now), order.position(waiter));
         if (waiter.onlyTries) {
             leave(waiter, now);
+            serve(now);
         }
         return answer;
+    }
+
+    /** Kept for the same call only. */
+    private @Nullable Waiter placeOf(Scripted.Ask ask) {
+        Waiter place = places.get(ask.id());
+        if (place != null && !place.ask.digest().equals(ask.digest())) {
+            places.remove(ask.id());
+            return null;
+        }
+        return place;
     }
 
     private void takeOut(@Nullable Waiter earlier, String id, long now) {
@@ -474,14 +501,14 @@ final class ReferenceLine {
             join(waiter, now);
             return;
         }
-        waiter.entered = earlier.entered;
+        order.disturb(earlier);
         boolean wasHead = !earlier.again && head(earlier.line()) == earlier;
         order.waiters.put(waiter.ask.id(), waiter);
         if (members(earlier.line()).isEmpty()) {
             lines.remove(earlier.line());
         }
         stand(waiter, now);
-        if (wasHead && !waiter.line().equals(earlier.line())) {
+        if (wasHead) {
             nextOnes(earlier, now);
         }
     }
@@ -552,6 +579,9 @@ final class ReferenceLine {
             leave(waiter, now);
             return new ReferenceModel.Ending(how, false);
         }
+        if (nothing && places.remove(id) != null) {
+            return new ReferenceModel.Ending(how, false);
+        }
         Permit permit = budget.permits.get(id);
         if (permit == null) {
             return new ReferenceModel.Ending("unknown", false);
@@ -587,22 +617,28 @@ final class ReferenceLine {
     /** Gave up at its deadline. Whether there was such a waiter. */
     boolean refused(long now, String id, long placeUs) {
         expire(now);
+        Permit permit = budget.permits.get(id);
         Waiter waiter = order.waiters.get(id);
-        if (waiter != null) {
+        if (permit != null && permit.state.equals("granted")) {
+            waiter = Objects.requireNonNull(permit.asked);
+            budget.permits.remove(id);
+            undo(permit, now);
+            order.correct(permit, null);
+        } else if (waiter != null) {
             leave(waiter, now);
-            if (places.size() < maxWaiters) {
-                waiter.deadline = now + placeUs;
-                places.put(id, waiter);
-            }
+        }
+        if (waiter != null && places.size() < maxWaiters) {
+            waiter.deadline = now + placeUs;
+            places.put(id, waiter);
         }
         serve(now);
-        return waiter != null;
+        return waiter != null || places.containsKey(id);
     }
 
     /**
      * @param hosts how many beat within the last minute
      * @param claims granted, waiting or gone
-     * @param told the ids to claim and to submit again
+     * @param more the ids to claim and to submit again
      */
     record Beat(
             long hosts,
@@ -614,8 +650,8 @@ final class ReferenceLine {
             List<Answer> looks) {}
 
     Beat beat(long now, String host, List<String> permits, List<String> claims, List<String> looks) {
-        beats(host, now);
         expire(now);
+        beats(host, now);
         List<Boolean> renewed = new ArrayList<>();
         for (String id : permits) {
             Permit permit = budget.permits.get(id);
@@ -660,10 +696,13 @@ final class ReferenceLine {
     private Answer look(String id, long now) {
         Waiter waiter = order.waiters.get(id);
         Permit permit = budget.permits.get(id);
+        if (waiter != null && waiter.again) {
+            return Answer.of("again");
+        }
         if (waiter != null) {
-            return waiter.again
-                    ? Answer.of("again")
-                    : new Answer("waiting", shortage(waiter, now), order.position(waiter));
+            // What it asked for under an older policy says nothing about today's limits.
+            boolean isOld = waiter.version != budget.version;
+            return new Answer("waiting", isOld ? null : shortage(waiter, now), order.position(waiter));
         }
         return Answer.of(permit != null && permit.state.equals("granted") ? "granted" : "gone");
     }

@@ -192,7 +192,8 @@ final class ReferenceModel {
         return fresh;
     }
 
-    private Scope scope(String name, long now) {
+    /** Made if it was not there. */
+    Scope scope(String name, long now) {
         return scopes.computeIfAbsent(name, it -> look(it, now));
     }
 

@@ -31,10 +31,8 @@ final class ReferenceOrder {
         long clock;
         final Map<String, Long> flows = new TreeMap<>();
 
-        /** How many of a flow ever entered its line, and how many started from it: who cancels is in neither. */
-        final Map<String, Long> entered = new TreeMap<>();
-
-        final Map<String, Long> started = new TreeMap<>();
+        /** How often somebody of a flow left out of turn, or came back: a place is told by counting and may be off by so much. */
+        final Map<String, Long> disturbed = new TreeMap<>();
 
         /** The waiter that was blocked first, and since when it is that one. */
         @Nullable
@@ -48,8 +46,7 @@ final class ReferenceOrder {
         private void forget() {
             clock = 0;
             flows.clear();
-            entered.clear();
-            started.clear();
+            disturbed.clear();
             candidate = null;
             firm = null;
         }
@@ -71,7 +68,6 @@ final class ReferenceOrder {
                 .toList();
     }
 
-    /** Enters, or enters again with the number it had then. */
     void join(ReferenceLine.Waiter waiter) {
         String flow = waiter.ask.flow();
         ClassLine it = of(waiter.modelClass());
@@ -82,20 +78,35 @@ final class ReferenceOrder {
         if (waitingIn(waiter.modelClass(), flow).isEmpty()) {
             it.flows.merge(flow, it.clock, Math::max);
         }
-        if (waiter.entered == 0) {
-            waiter.entered = it.entered.merge(flow, 1L, Long::sum);
-        }
         waiters.put(waiter.ask.id(), waiter);
+        if (place(waiter) < waitingIn(waiter.modelClass(), flow).size()) {
+            disturb(waiter);
+        }
     }
 
-    /** As far as it can be told without counting: who gave up before it is still counted. */
-    long position(ReferenceLine.Waiter waiter) {
-        long started = of(waiter.modelClass()).started.getOrDefault(waiter.ask.flow(), 0L);
-        long waiting = waitingIn(waiter.modelClass(), waiter.ask.flow()).size();
-        return Math.min(Math.max(1, waiter.entered - started), waiting);
+    void disturb(ReferenceLine.Waiter waiter) {
+        of(waiter.modelClass()).disturbed.merge(waiter.ask.flow(), 1L, Long::sum);
     }
 
-    void leave(ReferenceLine.Waiter waiter) {
+    /** From 1, by arrival in its flow. */
+    long place(ReferenceLine.Waiter waiter) {
+        return 1
+                + waitingIn(waiter.modelClass(), waiter.ask.flow()).stream()
+                        .filter(w -> w.arrival < waiter.arrival)
+                        .count();
+    }
+
+    ReferenceLine.Position position(ReferenceLine.Waiter waiter) {
+        return new ReferenceLine.Position(
+                place(waiter),
+                of(waiter.modelClass()).disturbed.getOrDefault(waiter.ask.flow(), 0L),
+                waitingIn(waiter.modelClass(), waiter.ask.flow()).size());
+    }
+
+    void leave(ReferenceLine.Waiter waiter, boolean starts) {
+        if (!starts || place(waiter) > 1) {
+            disturb(waiter);
+        }
         waiters.remove(waiter.ask.id());
         if (waitingIn(waiter.modelClass()).isEmpty()) {
             of(waiter.modelClass()).forget();
@@ -118,12 +129,6 @@ final class ReferenceOrder {
         it.tag += increase(cost, 1);
         it.clock = Math.max(it.clock, tag(waiter));
         it.flows.merge(waiter.ask.flow(), increase(cost, waiter.ask.weight()), Long::sum);
-        it.started.merge(waiter.ask.flow(), 1L, Long::sum);
-    }
-
-    /** It was granted and did not start. */
-    void neverStarted(ReferenceLine.Waiter waiter) {
-        of(waiter.modelClass()).started.computeIfPresent(waiter.ask.flow(), (flow, n) -> Math.max(0, n - 1));
     }
 
     /** Of a permit that ended below or above its estimate; {@code used} is nothing for one that gives everything back. */

@@ -61,15 +61,21 @@ final class ReferenceServe {
         }
     }
 
-    /** Whether it stopped because it had done enough. */
+    /** Whether it stopped because it had done enough: what it found closed stays so for the next run. */
     boolean run() {
+        closedClasses.addAll(line.closedClasses);
+        closedGroups.addAll(line.closedGroups);
+        line.closedClasses = Set.of();
+        line.closedGroups = Set.of();
         firmOnes();
         while (true) {
             String modelClass = nextClass();
             if (modelClass == null) {
                 return false;
             }
-            if (grants == GRANTS_AT_MOST || tries == TRIES_AT_MOST) {
+            if (grants >= GRANTS_AT_MOST || tries >= TRIES_AT_MOST) {
+                line.closedClasses = closedClasses;
+                line.closedGroups = closedGroups;
                 return true;
             }
             Lane lane = nextLane(modelClass);
@@ -97,7 +103,7 @@ final class ReferenceServe {
         firm.sort(Comparator.comparingLong(w -> w.arrival));
         for (Waiter waiter : firm) {
             Set<String> lacking = shortOn(waiter);
-            if (grants < GRANTS_AT_MOST && lacking.isEmpty()) {
+            if (lacking.isEmpty()) {
                 grant(waiter);
             } else {
                 keep(waiter, lacking);
@@ -207,13 +213,30 @@ final class ReferenceServe {
 
     @Nullable
     private Lane nextLane(String modelClass) {
-        return readyIn(modelClass).stream()
-                .filter(w -> !isClosed(Lane.of(w)))
-                .min(Comparator.<Waiter>comparingLong(order::tag)
+        List<Lane> lanes = readyIn(modelClass).stream()
+                .sorted(Comparator.<Waiter>comparingLong(order::tag)
                         .thenComparingLong(w -> w.arrival)
                         .thenComparing(w -> Lane.of(w).name()))
                 .map(Lane::of)
-                .orElse(null);
+                .distinct()
+                .toList();
+        for (Lane lane : lanes) {
+            if (!isClosed(lane)) {
+                return lane;
+            }
+            passOver(readyIn(lane).get(0));
+        }
+        return null;
+    }
+
+    /** It waits for others of its team or workspace, as patiently as if it had been tried. */
+    private void passOver(Waiter waiter) {
+        if (!host(waiter).isSilent(now)
+                && waiter.deadline > now
+                && waiter.version == budget.version
+                && parksOn(waiter) == null) {
+            isBlocked(waiter);
+        }
     }
 
     private boolean isClosed(Lane lane) {
@@ -292,13 +315,17 @@ final class ReferenceServe {
     }
 
     private void blocked(Waiter waiter) {
+        isBlocked(waiter);
         line.nextOnesWhereThereIsRoom(waiter, now);
+    }
+
+    private void isBlocked(Waiter waiter) {
         if (waiter.onlyTries || !blockedClasses.add(waiter.modelClass())) {
             return;
         }
         ReferenceOrder.ClassLine it = order.of(waiter.modelClass());
         String id = waiter.ask.id();
-        if (!id.equals(it.candidate)) {
+        if (!id.equals(it.candidate) || it.since > now) {
             it.candidate = id;
             it.since = now;
         } else if (it.firm == null && now - it.since > patience(waiter)) {
@@ -330,7 +357,7 @@ final class ReferenceServe {
         }
         kept.remove(waiter);
         line.start(waiter, now, false);
-        line.gone(waiter);
+        line.starts(waiter);
         line.nextOnesWhereThereIsRoom(waiter, now);
     }
 }

@@ -43,7 +43,9 @@ final class Scripted implements AutoCloseable {
     private final Map<String, List<Object>> active = new HashMap<>();
 
     /** The layout each id was asked with: a permit settles against what it took. */
-    private final Map<String, Map<String, List<Object>>> askedWith = new HashMap<>();
+    private final Map<String, Layout> askedWith = new HashMap<>();
+
+    private record Layout(Map<String, List<String>> names, Map<String, List<Object>> active) {}
 
     Scripted(RedisServer server) {
         client = RedisClient.create(server.uri());
@@ -243,18 +245,18 @@ final class Scripted implements AutoCloseable {
                 Long.toString(ask.weight()),
                 ask.agent(),
                 Long.toString(ask.waitUs())));
-        addCosts(arguments, ask.costs(), active);
+        addCosts(arguments, ask.costs(), layout());
         List<Object> reply = run(Script.ACQUIRE, arguments);
         if (reply.get(0).equals("waiting")
                 || (reply.get(0).equals("granted") && reply.get(5).equals(0L))) {
-            askedWith.put(ask.id(), Map.copyOf(active));
+            askedWith.put(ask.id(), layout());
         }
         return reply;
     }
 
     List<Object> settle(long now, String id, String how, Map<String, Map<String, Long>> used) {
         List<String> arguments = new ArrayList<>(List.of(time(now), id, "n-" + id, how, ""));
-        addCosts(arguments, used, askedWith.getOrDefault(id, active));
+        addCosts(arguments, used, askedWith.getOrDefault(id, layout()));
         return run(Script.SETTLE, arguments);
     }
 
@@ -329,14 +331,17 @@ final class Scripted implements AutoCloseable {
                 (List<List<Object>>) reply.get(9));
     }
 
+    private Layout layout() {
+        return new Layout(Map.copyOf(names), Map.copyOf(active));
+    }
+
     /** Costs in the order and by the positions the scripts want: the project first. */
-    private void addCosts(
-            List<String> arguments, Map<String, Map<String, Long>> costs, Map<String, List<Object>> layout) {
+    private void addCosts(List<String> arguments, Map<String, Map<String, Long>> costs, Layout layout) {
         Map<String, Map<String, Long>> ordered = new TreeMap<>(Scripted::byPlace);
         ordered.putAll(costs);
         ordered.forEach((scope, byName) -> {
-            List<Object> flags = of(layout, scope);
-            List<String> at = of(names, scope);
+            List<Object> flags = of(layout.active(), scope);
+            List<String> at = of(layout.names(), scope);
             arguments.add(scope);
             arguments.add(Integer.toString(flags.size()));
             for (int i = 0; i < flags.size(); i++) {
@@ -444,18 +449,18 @@ final class Scripted implements AutoCloseable {
     }
 
     /** A record of {@code inspect permits}. */
-    record Record(String id, String state, String host, List<String> scopes) {
+    record Remembered(String id, String state, String host, List<String> scopes) {
         boolean inFlight() {
             return state.equals("running") || state.equals("granted");
         }
     }
 
     @SuppressWarnings("unchecked")
-    List<Record> permits() {
-        List<Record> permits = new ArrayList<>();
+    List<Remembered> permits() {
+        List<Remembered> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
-            permits.add(
-                    new Record((String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+            permits.add(new Remembered(
+                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
         }
         return permits;
     }
@@ -464,7 +469,7 @@ final class Scripted implements AutoCloseable {
     Map<String, Long> recount() {
         Map<String, Long> running = new HashMap<>();
         permits().stream()
-                .filter(Record::inFlight)
+                .filter(Remembered::inFlight)
                 .forEach(permit -> permit.scopes().forEach(scope -> running.merge(scope, 1L, Long::sum)));
         running.keySet().removeIf(scope -> scope.startsWith("n:"));
         return running;

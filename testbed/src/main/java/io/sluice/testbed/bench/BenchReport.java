@@ -8,8 +8,8 @@ import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
 /** How a run went, where, and which numbers were reached. */
-public final class BenchReport {
-    private static final ObjectMapper JSON = JsonMapper.builder()
+public final class BenchReport implements Report {
+    static final ObjectMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
             .build();
@@ -24,17 +24,17 @@ public final class BenchReport {
         this.verdicts = List.copyOf(verdicts);
     }
 
-    /** Whether every number was reached. */
+    @Override
     public boolean met() {
         return verdicts.stream().allMatch(Verdict::met);
     }
 
-    /** Two Markdown tables, what was measured and what it is judged by, below a line that says where. */
+    @Override
     public String toTable() {
         return BenchTable.of(this);
     }
 
-    /** Everything, round by round, as one line of JSON with times in µs. */
+    @Override
     public String toJson() {
         return JSON.writeValueAsString(
                 new Document(place, measured, verdicts.stream().map(Row::of).toList(), met()));
@@ -52,7 +52,7 @@ public final class BenchReport {
                     rule.what(),
                     rule.reference(),
                     rule.threads(),
-                    rule.bound(),
+                    rule.bound().toString(),
                     verdict.ratio(),
                     verdict.met(),
                     verdict.words());

@@ -55,7 +55,7 @@ final class BenchTable {
                         rule.what(),
                         rule.reference(),
                         String.valueOf(rule.threads()),
-                        rule.bound(),
+                        rule.bound().toString(),
                         spread(verdict.ratio(), 2),
                         verdict.words())
                 + " |\n";
@@ -80,10 +80,17 @@ final class BenchTable {
         return spread(series.of(number), decimals);
     }
 
-    private static String spread(Spread spread, int decimals) {
+    static String spread(Spread spread, int decimals) {
         String one = "%,." + decimals + "f";
         return String.format(
                 Locale.ROOT, one + " (" + one + ".." + one + ")", spread.median(), spread.min(), spread.max());
+    }
+
+    /** As {@link #spread}, and the number alone where it was measured once. */
+    static String value(Spread spread, int decimals) {
+        return spread.min() == spread.max()
+                ? String.format(Locale.ROOT, "%,." + decimals + "f", spread.median())
+                : spread(spread, decimals);
     }
 
     /** 2 rather than 2.0. */

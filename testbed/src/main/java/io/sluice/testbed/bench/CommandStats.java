@@ -49,5 +49,25 @@ record CommandStats(Map<String, Command> commands) {
         return outside == 0 ? 0 : (double) command.micros() * outside / command.calls();
     }
 
+    /**
+     * What one script cost that ran alone since then. Its own {@code redis.call}s are all other commands that were counted,
+     * but for the asking itself.
+     *
+     * @throws IllegalStateException if not exactly one ran
+     */
+    ScriptCost since(CommandStats earlier) {
+        long scripts = scriptCalls() - earlier.scriptCalls();
+        if (scripts != 1) {
+            throw new IllegalStateException("one script was to be measured, " + scripts + " ran");
+        }
+        long calls = callsInAll() - earlier.callsInAll() - 1;
+        long asked = command("info").calls() - earlier.command("info").calls();
+        return new ScriptCost(scriptMicros() - earlier.scriptMicros(), calls - asked);
+    }
+
+    private long callsInAll() {
+        return commands.values().stream().mapToLong(Command::calls).sum();
+    }
+
     record Command(long calls, long micros) {}
 }

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 final class NoOp implements Contender {
     static final String LABEL = "no-op";
 
-    private static final String SCRIPT = "#!lua\nreturn 1";
+    static final String SCRIPT = "#!lua\nreturn 1";
     private static final String[] KEYS =
             IntStream.rangeClosed(1, 8).mapToObj(i -> "{bench}:" + i).toArray(String[]::new);
 

@@ -40,14 +40,8 @@ record Rule(
         return find(measured, SluicePairs.LABEL).ratio(find(measured, reference), number);
     }
 
-    boolean holds(double ratio, double bound) {
-        return atMost ? ratio <= bound : ratio >= bound;
-    }
-
-    /** For example {@code ≥ 12, aim 20}. */
-    String bound() {
-        String most = (atMost ? "≤ " : "≥ ") + BenchTable.trim(reach);
-        return aim == null ? most : most + ", aim " + BenchTable.trim(aim);
+    Bound bound() {
+        return new Bound(atMost, reach, aim);
     }
 
     private Series find(List<Series> measured, String contender) {

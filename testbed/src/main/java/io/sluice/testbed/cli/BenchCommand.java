@@ -2,11 +2,16 @@ package io.sluice.testbed.cli;
 
 import io.sluice.testbed.bench.Bench;
 import io.sluice.testbed.bench.BenchOptions;
-import io.sluice.testbed.bench.BenchReport;
+import io.sluice.testbed.bench.QueueBench;
+import io.sluice.testbed.bench.QueueOptions;
+import io.sluice.testbed.bench.Report;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -20,8 +25,13 @@ import picocli.CommandLine.Spec;
         name = "bench",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        description = "Measures Sluice beside three Bucket4j buckets and beside scripts that do nothing.",
-        footer = {"", "On a Redis of its own, about a minute. Exit 1 if a number is missed."})
+        description = {
+            "Measures what Sluice promises, beside a reference of the same run.",
+            "",
+            "pairs: one acquire and its settle, beside three Bucket4j buckets and beside scripts that do nothing.",
+            "queue: what waiting costs Redis by how many wait, what waiters weigh, how quiet they are, how fair the line is."
+        },
+        footer = {"", "On a Redis of its own: pairs a minute, queue two. Exit 1 if a number is missed."})
 final class BenchCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
@@ -31,25 +41,32 @@ final class BenchCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "WHAT",
             defaultValue = "pairs",
-            description = "pairs: one acquire and its settle; default ${DEFAULT-VALUE}")
+            description = "pairs or queue; default ${DEFAULT-VALUE}")
     private String what;
 
     @Option(
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "2",
-            description = "for each contender in a round; default ${DEFAULT-VALUE}")
+            description = "pairs: for each contender in a round; default ${DEFAULT-VALUE}")
     private Duration length;
 
-    @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "default ${DEFAULT-VALUE}")
-    private int rounds;
+    @Option(names = "--rounds", paramLabel = "N", description = "default 3, of queue 7")
+    private @Nullable Integer rounds;
 
     @Option(
             names = "--threads",
             paramLabel = "N",
             defaultValue = "32",
-            description = "on one hot project, besides one alone; default ${DEFAULT-VALUE}")
+            description = "pairs: on one hot project, besides one alone; default ${DEFAULT-VALUE}")
     private int threads;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "queue: of all that is drawn by lot; default ${DEFAULT-VALUE}")
+    private long seed;
 
     @Option(names = "--json", description = "print the result as one JSON object")
     private boolean json;
@@ -62,17 +79,26 @@ final class BenchCommand implements Callable<Integer> {
             err.println(text);
             err.flush();
         };
-        BenchReport report = switch (what) {
-            case "pairs" -> Bench.run(options(line), typed(line), progress);
-            default -> throw new ParameterException(line, "WHAT must be pairs, got '" + what + "'");
+        Report report = switch (what) {
+            case "pairs" -> Bench.run(checked(line, this::pairs), typed(line), progress);
+            case "queue" -> QueueBench.run(checked(line, this::queue), typed(line), progress);
+            default -> throw new ParameterException(line, "WHAT must be pairs or queue, got '" + what + "'");
         };
         line.getOut().println(json ? report.toJson() : report.toTable());
         return report.met() ? ExitCode.GOOD : ExitCode.VERDICT_FAILED;
     }
 
-    private BenchOptions options(CommandLine line) {
+    private BenchOptions pairs() {
+        return new BenchOptions(length, Objects.requireNonNullElse(rounds, 3), threads);
+    }
+
+    private QueueOptions queue() {
+        return QueueOptions.full(Objects.requireNonNullElse(rounds, 7), seed);
+    }
+
+    private static <T> T checked(CommandLine line, Supplier<T> options) {
         try {
-            return new BenchOptions(length, rounds, threads);
+            return options.get();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(line, e.getMessage(), e);
         }

@@ -4,14 +4,14 @@ import java.util.Collection;
 import java.util.List;
 
 /** The few statistics a report needs. */
-final class Statistics {
+public final class Statistics {
     private Statistics() {}
 
     /**
      * Jain's index of fairness: 1 if all have the same, 1/n if one has everything. Nobody having anything is fair: 1.
      * (Jain, Chiu, Hawe: A Quantitative Measure of Fairness, DEC-TR-301, 1984.) Example: 1, 2, 3 give 36/42 = 0.857.
      */
-    static double jain(Collection<? extends Number> shares) {
+    public static double jain(Collection<? extends Number> shares) {
         double sum = 0;
         double squares = 0;
         for (Number number : shares) {
@@ -26,7 +26,7 @@ final class Statistics {
      * The nearest-rank percentile of sorted values, 0 if there are none. Example: the 50th of 1, 2, 3, 4 is 2, the 99th
      * is 4.
      */
-    static long percentile(List<Long> sorted, double percent) {
+    public static long percentile(List<Long> sorted, double percent) {
         if (sorted.isEmpty()) {
             return 0;
         }

@@ -1,6 +1,7 @@
 package io.sluice.testbed.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +33,24 @@ class CommandStatsTest {
         assertThat(STATS.microsOutsideScripts("get")).isEqualTo(36);
         assertThat(STATS.microsOutsideScripts("set")).isZero();
         assertThat(STATS.microsOutsideScripts("config|resetstat")).isZero();
+    }
+
+    /** A script of 5 µs made two GET and a ZADD; the first INFO is counted once it has answered. */
+    @Test
+    void whatOneScriptCostIsTheDifference() {
+        CommandStats before = CommandStats.parse("""
+                cmdstat_evalsha:calls=7,usec=70,usec_per_call=10.00\r
+                cmdstat_get:calls=30,usec=60,usec_per_call=2.00\r
+                """);
+        CommandStats after = CommandStats.parse("""
+                cmdstat_evalsha:calls=8,usec=75,usec_per_call=9.37\r
+                cmdstat_get:calls=32,usec=62,usec_per_call=1.93\r
+                cmdstat_zadd:calls=1,usec=1,usec_per_call=1.00\r
+                cmdstat_info:calls=1,usec=40,usec_per_call=40.00\r
+                """);
+
+        assertThat(after.since(before)).isEqualTo(new ScriptCost(5, 3));
+        assertThatThrownBy(() -> after.since(after)).hasMessage("one script was to be measured, 0 ran");
     }
 
     @Test

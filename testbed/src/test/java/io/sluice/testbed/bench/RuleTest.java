@@ -59,7 +59,7 @@ class RuleTest {
 
     @Test
     void saysItsBound() {
-        assertThat(Rule.pairs(32).stream().map(Rule::bound))
+        assertThat(Rule.pairs(32).stream().map(Rule::bound).map(Bound::toString))
                 .containsExactly("≤ 0.4", "≤ 1.3", "≥ 12, aim 20", "≥ 0.45, aim 0.6", "≤ 1.5");
     }
 
