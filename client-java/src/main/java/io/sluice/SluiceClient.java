@@ -22,9 +22,9 @@ final class SluiceClient implements Sluice {
     final Meters meters;
 
     /** Questions under way, and what is given back in the background: a few ms of Redis's time each. */
-    final Window questions = new Window(64);
+    final Window questions = new Window(32);
 
-    final Window returns = new Window(64);
+    final Window returns = new Window(32);
 
     /** Fires timers. Nothing that can block runs here: a user's slow callback must not cost anybody a lease. */
     final ScheduledExecutorService timer;
