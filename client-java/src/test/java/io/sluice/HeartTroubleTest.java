@@ -1,0 +1,185 @@
+package io.sluice;
+
+import static io.sluice.Budget.CALL;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.Store.Answer;
+import io.sluice.Store.Beat;
+import io.sluice.Store.BeatAsk;
+import io.sluice.Store.News;
+import io.sluice.Store.Place;
+import io.sluice.Store.Queued;
+import io.sluice.Store.Settled;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What ends a wait but a permit: Redis in trouble, another policy, a deadline, nobody who wants it. */
+class HeartTroubleTest extends HeartFixture {
+
+    // ---- trouble
+
+    @Test
+    void afterThreeTimeOutsInARowWaitingCallsEndInAnOutage() {
+        Waiter waiter = ask(CALL);
+        timer.pass(250);
+        outage("timeout");
+        timer.pass(20);
+        outage("timeout");
+        assertThat(waiter.isDone()).isFalse();
+        timer.pass(20);
+        outage("timeout");
+        assertThat(end(waiter)).isEqualTo("timeout");
+        assertThat(undone()).containsExactly(id(waiter));
+        assertThat(waiters.standing()).isZero();
+    }
+
+    @Test
+    void aDisconnectIsSleptOverUntilTheBreakerOpens() {
+        Waiter waiter = ask(CALL);
+        for (int i = 0; i < 4; i++) {
+            timer.pass(250);
+            outage("disconnected");
+        }
+        assertThat(waiter.isDone()).isFalse();
+        timer.pass(250);
+        outage("breaker");
+        assertThat(end(waiter)).isEqualTo("breaker");
+    }
+
+    @Test
+    void oneAnswerInBetweenIsEnough() {
+        Waiter waiter = ask(CALL);
+        timer.pass(250);
+        for (int i = 0; i < 5; i++) {
+            outage("timeout");
+            timer.pass(20);
+            answerWell();
+            timer.pass(250);
+        }
+        assertThat(waiter.isDone()).isFalse();
+    }
+
+    @Test
+    void aProjectThatLostItsStateIsMendedAndItsCallsStandAgain() {
+        Waiter waiter = ask(CALL);
+        timer.pass(250);
+        beaten().answer().complete(new Beat.Lost("waiters"));
+        assertThat(store.installed).isEqualTo(1);
+        timer.pass(20);
+        FakeStore.Asked<BeatAsk, Beat> beat = beaten();
+        assertThat(beat.question().looks()).containsExactly(id(waiter));
+        beat.answer().complete(alive(beat.question(), List.of(), List.of(), List.of(new Place.ToSubmit())));
+        assertThat(store.asked).hasSize(2);
+        assertThat(waiter.isDone()).isFalse();
+    }
+
+    @Test
+    void aStateThatIsLostAgainAndAgainIsAnOutage() {
+        Waiter waiter = ask(CALL);
+        timer.pass(230);
+        for (int i = 0; i <= 8; i++) {
+            timer.pass(20);
+            beaten().answer().complete(new Beat.Lost("waiters"));
+        }
+        assertThat(end(waiter)).isEqualTo("lost_state");
+        assertThat(store.installed).isEqualTo(8);
+    }
+
+    // ---- the policy moves
+
+    @Test
+    void whatANewVersionNeverAdmitsIsRefusedAtOnce() {
+        Waiter possible = ask(CALL);
+        Waiter never = ask(CALL.inputTokens(5_000));
+        store.policy = Budget.policy("acme", "concurrency: 1, itpm: 1000");
+        store.version = 2;
+        timer.pass(250);
+        answerWell();
+        assertThat(end(never)).isEqualTo("never");
+        assertThat(undone()).containsExactly(id(never));
+        assertThat(possible.isDone()).isFalse();
+
+        store.policy = Policy.parse("{project: acme, provider: generic, classes: [{name: x, models: [x]}]}");
+        store.version = 3;
+        timer.pass(250);
+        answerWell();
+        assertThat(end(possible)).isEqualTo("unknown_model");
+    }
+
+    @Test
+    void aCallThatIsToldSoIsSubmittedAgainAgainstTheNewVersion() {
+        Waiter waiter = ask(CALL);
+        store.version = 2;
+        timer.pass(250);
+        FakeStore.Asked<BeatAsk, Beat> beat = beaten();
+        beat.answer()
+                .complete(alive(
+                        beat.question(),
+                        List.of(),
+                        List.of(new News(id(waiter), new Place.ToSubmit())),
+                        List.of(inLine(FakeStore.SHORT))));
+        assertThat(store.asked).extracting(Store.Ask::stamp).containsExactly("1:e", "2:e");
+        assertThat(store.asked).extracting(ask -> ask.permit().id()).containsOnly(id(waiter));
+        assertThat(waiters.standing()).isEqualTo(1);
+    }
+
+    // ---- giving up
+
+    /** Its place is kept for whoever comes again under the same id. */
+    @Test
+    void whoWaitedInVainUnderAnIdOfItsOwnKeepsItsPlace() {
+        store.acquire = ask -> new Answer.Waiting(new Queued(3_000_000, 0, "c:m", "concurrency", 4), -1);
+        Waiter known = asking.begin(CALL.id("job-1"), Duration.ofMillis(20), false);
+        Waiter unknown = asking.begin(CALL, Duration.ofMillis(20), false);
+        assertThat(known.outcome).failsWithin(Duration.ofSeconds(5));
+        assertThat(unknown.outcome).failsWithin(Duration.ofSeconds(5));
+        assertThat(end(known)).isEqualTo("deadline");
+        assertThat(known.refusal().position()).isEqualTo(4);
+        assertThat(known.refusal().retryAfter()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(store.ended)
+                .extracting(ended -> ended.how() + " " + ended.permit().id() + " " + ended.keepUs())
+                .containsExactlyInAnyOrder("refused job-1 6000000", "undone " + id(unknown) + " 0");
+    }
+
+    @Test
+    void aGrantThatMeetsTheDeadlineIsUndone() {
+        store.settle =
+                it -> it.how().equals("refused") ? new Settled.Unknown() : new Settled.Ended("undone", false, "");
+        Waiter waiter = asking.begin(CALL.id("job-1"), Duration.ofMillis(1), false);
+        assertThat(waiter.outcome).failsWithin(Duration.ofSeconds(5));
+        assertThat(store.ended).extracting(Store.Settlement::how).containsExactly("refused", "undone");
+    }
+
+    /** It was told that the permit of its id "null" had ended. */
+    @Test
+    void aPermitThatRanOutBeforeItsAnswerCameIsAnOutageAndGoesBack() {
+        store.acquire = ask -> new Answer.Ended("expired");
+        Waiter waiter = ask(CALL);
+        assertThat(end(waiter)).isEqualTo("timeout");
+        assertThat(undone()).containsExactly(id(waiter));
+
+        assertThat(end(ask(CALL.id("job-1")))).isEqualTo("ended");
+        assertThat(undone()).hasSize(1);
+    }
+
+    @Test
+    void aTryNeverStandsInLine() {
+        store.acquire = ask -> new Answer.Waiting(FakeStore.SHORT, -1); // as another caller of its id does
+        Waiter waiter = asking.begin(CALL.id("job-1"), Duration.ofMinutes(1), true);
+        assertThat(store.asked.get(0).waitUs()).isZero();
+        assertThat(end(waiter)).isEqualTo("wait");
+        assertThat(waiters.standing()).isZero();
+        assertThat(undone()).containsExactly("job-1");
+    }
+
+    @Test
+    void closingRefusesWhatWaitsAndLeavesNothing() {
+        Waiter waiter = ask(CALL);
+        outcomes.close();
+        assertThat(end(waiter)).isEqualTo("cancelled");
+        Waiter late = ask(CALL);
+        assertThat(end(late)).isEqualTo("cancelled");
+        assertThat(undone()).containsExactly(id(waiter), id(late));
+    }
+}
