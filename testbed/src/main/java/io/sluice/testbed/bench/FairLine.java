@@ -61,7 +61,7 @@ final class FairLine implements AutoCloseable {
     /** Three teams, calls of 1, 2 and 3 thousand tokens: each is due a third of the tokens. */
     private Reached equal(int grants) throws InterruptedException {
         install(50_000_000, "{name: one}, {name: two}, {name: three}");
-        List<Flow> flows = List.of(flow("one", 1_000), flow("two", 2_000), flow("three", 3_000));
+        List<Flow> flows = List.of(flow("one", 1, 1_000), flow("two", 1, 2_000), flow("three", 1, 3_000));
         double seconds = run("equal flows", flows, grants);
         List<Long> shares = flows.stream().map(Flow::tokens).toList();
         return new Reached(
@@ -74,7 +74,7 @@ final class FairLine implements AutoCloseable {
 
     private Reached weighted(int grants) throws InterruptedException {
         install(50_000_000, "{name: heavy, weight: 4}, {name: light}");
-        List<Flow> flows = List.of(flow("heavy", 1_500), flow("light", 1_500));
+        List<Flow> flows = List.of(flow("heavy", 4, 1_500), flow("light", 1, 1_500));
         double seconds = run("weights 4 : 1", flows, grants);
         double ratio = flows.get(0).tokens() / (double) flows.get(1).tokens();
         return new Reached(
@@ -88,8 +88,8 @@ final class FairLine implements AutoCloseable {
     /** 100 calls/s are admitted; 400 of batch come and 20 that somebody waits for. */
     private Reached overloaded(int grants) throws InterruptedException {
         install(100 * 60 * 1_000, "{name: nightly}");
-        Flow batch = new Flow("batch", 1_000, floods(CALL.team("nightly").priority(Priority.BATCH), 1_000));
-        Flow interactive = new Flow("interactive", 1_000, floods(CALL.priority(Priority.INTERACTIVE), 1_000));
+        Flow batch = new Flow("batch", 1, 1_000, floods(CALL.team("nightly").priority(Priority.BATCH), 1_000));
+        Flow interactive = new Flow("interactive", 16, 1_000, floods(CALL.priority(Priority.INTERACTIVE), 1_000));
         List<Flow> flows = List.of(batch, interactive);
         flows.forEach(Flow::count);
         tell("interactive over batch", flows, 0);
@@ -160,8 +160,8 @@ final class FairLine implements AutoCloseable {
                 """.formatted(PROJECT, input, teams)));
     }
 
-    private Flow flow(String team, long input) {
-        return new Flow(team, input, floods(CALL.team(team), input));
+    private Flow flow(String team, int weight, long input) {
+        return new Flow(team, weight, input, floods(CALL.team(team), input));
     }
 
     private List<Flood> floods(Call call, long input) {

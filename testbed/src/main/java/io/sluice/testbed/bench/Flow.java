@@ -6,13 +6,15 @@ import java.util.List;
 /**
  * One team's calls of one priority, from every host.
  *
+ * @param weight how many times another's share it is due
  * @param input tokens of each call
  * @param floods one a host
  */
-record Flow(String name, long input, List<Flood> floods) {
+record Flow(String name, int weight, long input, List<Flood> floods) {
 
+    /** Who gets more needs more calls in line to have always one there. */
     void start(int depth) {
-        floods.forEach(flood -> flood.start(depth));
+        floods.forEach(flood -> flood.start(depth * weight));
     }
 
     /** One more call, from each host in turn. */
