@@ -45,7 +45,7 @@ class LineSequencesIT {
 
     static LongStream seeds() {
         long one = Long.getLong("model.seed", 0);
-        return one > 0 ? LongStream.of(one) : LongStream.rangeClosed(1, Integer.getInteger("model.seeds", 24));
+        return one > 0 ? LongStream.of(one) : LongStream.rangeClosed(1, Integer.getInteger("model.seeds", 12));
     }
 
     @ParameterizedTest

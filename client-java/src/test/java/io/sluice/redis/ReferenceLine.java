@@ -81,6 +81,10 @@ final class ReferenceLine {
         final String agent;
         final long arrival;
         final long version;
+        private final String modelClass;
+        private final String workspace;
+        private final List<String> privateScopes;
+        private final Line line;
         long deadline;
 
         /** Its policy moved on: its host is to submit it again. */
@@ -95,6 +99,17 @@ final class ReferenceLine {
             this.arrival = arrival;
             this.version = version;
             this.deadline = deadline;
+            modelClass = first("c:").replace("c:", "");
+            workspace = first("w:").replace("w:", "").replaceAll("\\|.*", "");
+            privateScopes = scopes("aern");
+            boolean countsAgents = privateScopes.stream().anyMatch(name -> name.startsWith("n:"));
+            line = new Line(
+                    ask.host(),
+                    modelClass,
+                    ask.flow(),
+                    workspace,
+                    new TreeSet<>(privateScopes),
+                    countsAgents ? agent : "");
         }
 
         private String first(String kind) {
@@ -105,11 +120,11 @@ final class ReferenceLine {
         }
 
         String modelClass() {
-            return first("c:").replace("c:", "");
+            return modelClass;
         }
 
         String workspace() {
-            return first("w:").replace("w:", "").replaceAll("\\|.*", "");
+            return workspace;
         }
 
         List<String> scopes(String kinds) {
@@ -124,18 +139,11 @@ final class ReferenceLine {
         }
 
         List<String> privateScopes() {
-            return scopes("aern");
+            return privateScopes;
         }
 
         Line line() {
-            boolean countsAgents = privateScopes().stream().anyMatch(name -> name.startsWith("n:"));
-            return new Line(
-                    ask.host(),
-                    modelClass(),
-                    ask.flow(),
-                    workspace(),
-                    new TreeSet<>(privateScopes()),
-                    countsAgents ? agent : "");
+            return line;
         }
     }
 
