@@ -131,6 +131,54 @@ class RedisTroubleIT {
         }
     }
 
+    /** With the line itself gone nobody would ever have been told anything. */
+    @Test
+    void callsThatWaitOutliveALineThatIsLost() {
+        try (Budget budget = Budget.of(redis, "concurrency: 1")) {
+            budget.installWithALongLease("concurrency: 1");
+            budget.take();
+            List<CompletableFuture<Permit>> waiting = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                waiting.add(budget.project
+                        .acquireAsync(CALL, Duration.ofSeconds(30))
+                        .toCompletableFuture());
+            }
+            await().until(() -> ((ProjectClient) budget.project).waiting() == 3);
+
+            redis.command("FLUSHALL");
+
+            // The permit that was held is forgotten, and its slot with it.
+            waiting.forEach(one -> one.thenAccept(Permit::cancel));
+            assertThat(waiting).allSatisfy(one -> assertThat(one).succeedsWithin(Duration.ofSeconds(10)));
+            soon().until(() -> budget.levels().used() == 0 && budget.levels().waiters() == 0);
+        }
+    }
+
+    @Test
+    void callsThatWaitEndSoonWhenRedisIsSilentAndLeaveNothing() {
+        try (Budget budget = Budget.of(redis, "concurrency: 1")) {
+            budget.installWithALongLease("concurrency: 1");
+            Permit held = budget.take();
+            CompletableFuture<Permit> waiting =
+                    budget.project.acquireAsync(CALL, Duration.ofSeconds(30)).toCompletableFuture();
+            await().until(() -> ((ProjectClient) budget.project).waiting() == 1);
+
+            redis.pause();
+            try {
+                assertThat(waiting)
+                        .failsWithin(Duration.ofSeconds(5))
+                        .withThrowableThat()
+                        .withCauseInstanceOf(OutageException.class);
+            } finally {
+                redis.resume();
+            }
+            outcome().until(() -> budget.levels().waiters() == 0);
+            assertThat(held.settle(Usage.UNKNOWN).ended()).isEqualTo(Permit.How.SETTLED);
+            outcome().until(() -> answers(budget));
+            assertThat(budget.levels().used()).isZero();
+        }
+    }
+
     /** A client kept on talking to a node that had become a replica (redis/lettuce#1244). */
     @Test
     void aRedisThatBecameAReplicaIsAnOutageUntilItIsNoneAnyMore() {

@@ -4,11 +4,8 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.sluice.OutageException;
-import io.sluice.RefillLimit;
-import io.sluice.ScopeLimits;
 import io.sluice.Store;
 import java.security.SecureRandom;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +25,6 @@ import reactor.core.scheduler.NonBlocking;
 public final class RedisStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(RedisStore.class);
     private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
-    private static final int GATE_SLOTS = 12;
 
     private final Connection connection;
     private final ScriptRunner scripts;
@@ -90,79 +86,25 @@ public final class RedisStore implements Store {
 
     @Override
     public CompletionStage<Answer> acquire(Ask ask) {
-        List<String> arguments = new ArrayList<>(List.of(
-                "",
-                ask.stamp(),
-                ask.permit().id(),
-                ask.permit().nonce(),
-                ask.digest(),
-                ask.host(),
-                Long.toString(ask.leaseUs()),
-                ask.memo(),
-                ask.flow(),
-                Integer.toString(ask.weight()),
-                ask.agent(),
-                Long.toString(ask.waitUs())));
-        addCosts(arguments, ask.costs());
-        return run(Script.ACQUIRE, ask.project(), arguments, Replies::answer);
+        return run(Script.ACQUIRE, ask.project(), Arguments.of(ask), Replies::answer);
     }
 
     @Override
     public CompletionStage<Settled> settle(Settlement settlement) {
-        String fifth = settlement.how().equals("refused") ? Long.toString(settlement.keepUs()) : settlement.memo();
-        List<String> arguments = new ArrayList<>(
-                List.of("", settlement.permit().id(), settlement.permit().nonce(), settlement.how(), fifth));
-        addCosts(arguments, settlement.used());
-        return run(Script.SETTLE, settlement.project(), arguments, Replies::settled);
+        return run(Script.SETTLE, settlement.project(), Arguments.of(settlement), Replies::settled);
     }
 
     @Override
     public CompletionStage<Beat> beat(BeatAsk ask) {
-        List<String> arguments = new ArrayList<>(List.of(
-                "",
-                ask.host(),
-                Integer.toString(ask.renew().size()),
-                Integer.toString(ask.claims().size()),
-                Integer.toString(ask.looks().size())));
-        for (PermitName permit : ask.renew()) {
-            arguments.add(permit.id());
-            arguments.add(permit.nonce());
-        }
-        arguments.addAll(ask.claims());
-        arguments.addAll(ask.looks());
-        return run(Script.BEAT, ask.project(), arguments, reply -> BeatReply.read(reply, ask));
+        return run(Script.BEAT, ask.project(), Arguments.of(ask), reply -> BeatReply.read(reply, ask));
     }
 
     @Override
     public CompletionStage<Installed> install(Installation it) {
         byte[] epoch = new byte[8];
         new SecureRandom().nextBytes(epoch);
-        return run(
-                Script.POLICY, it.project(), policyArguments(it, HexFormat.of().formatHex(epoch)), Replies::installed);
-    }
-
-    static List<String> policyArguments(Installation it, String epoch) {
-        List<String> arguments = new ArrayList<>(List.of(
-                "",
-                epoch,
-                Long.toString(it.held()),
-                it.expected(),
-                it.digest(),
-                it.document(),
-                it.note(),
-                it.shadow() ? "shadow" : "enforce",
-                Integer.toString(it.maxWaiters()),
-                Integer.toString(it.scopes().size())));
-        for (ScopeLimits scope : it.scopes()) {
-            arguments.add(scope.scope());
-            arguments.add(Long.toString(scope.slots()));
-            arguments.add(Long.toString(scope.max()));
-            arguments.add(Integer.toString(scope.refills().size()));
-            for (RefillLimit limit : scope.refills()) {
-                addLimit(arguments, limit);
-            }
-        }
-        return arguments;
+        List<String> arguments = Arguments.of(it, HexFormat.of().formatHex(epoch));
+        return run(Script.POLICY, it.project(), arguments, Replies::installed);
     }
 
     @Override
@@ -234,36 +176,6 @@ public final class RedisStore implements Store {
     private void failed(OutageException outage) {
         if (breaker.failed()) {
             log.error("Redis is out ({}): {}", outage.reason(), outage.getMessage());
-        }
-    }
-
-    private static void addCosts(List<String> arguments, List<ScopeCost> costs) {
-        for (ScopeCost cost : costs) {
-            arguments.add(cost.scope());
-            arguments.add(Integer.toString(cost.units().size()));
-            for (long units : cost.units()) {
-                arguments.add(Long.toString(units));
-            }
-        }
-    }
-
-    static void addLimit(List<String> arguments, RefillLimit limit) {
-        // A gate is kept only where a call can be larger than the burst and still be admitted.
-        boolean gated = limit.capacity() < limit.ceiling() * (double) limit.factor();
-        long width = gated ? (limit.spanUs() + GATE_SLOTS - 1) / GATE_SLOTS : 0;
-        arguments.add(limit.name());
-        for (long number : new long[] {
-            limit.rate(),
-            limit.factor(),
-            limit.tickUs(),
-            limit.capacity(),
-            limit.ceiling(),
-            width,
-            limit.spanAmount(),
-            limit.minute(),
-            limit.weights().unit()
-        }) {
-            arguments.add(Long.toString(number));
         }
     }
 }

@@ -145,7 +145,7 @@ final class Scripted implements AutoCloseable {
                     Long.toString(scope.slots()),
                     Long.toString(rules.most().getOrDefault(scope.scope(), 0L)),
                     Integer.toString(scope.refills().size())));
-            scope.refills().forEach(limit -> RedisStore.addLimit(arguments, limit));
+            scope.refills().forEach(limit -> Arguments.addLimit(arguments, limit));
         }
         List<Object> reply = run(Script.POLICY, arguments);
         if (reply.get(0).equals("installed") || reply.get(0).equals("unchanged")) {

@@ -8,7 +8,7 @@ import io.sluice.Store.Installation;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class RedisStoreTest {
+class ArgumentsTest {
 
     /** In the order of policy.lua's head. */
     @Test
@@ -25,7 +25,7 @@ class RedisStoreTest {
                 500,
                 List.of(new ScopeLimits("p", 7, List.of()), new ScopeLimits("a:", -1, 10_000, List.of(rpm))));
 
-        List<String> arguments = RedisStore.policyArguments(installation, "epoch");
+        List<String> arguments = Arguments.of(installation, "epoch");
 
         assertThat(arguments)
                 .startsWith("", "epoch", "3", "2", "digest", "document", "note", "shadow", "500", "2")
@@ -37,6 +37,6 @@ class RedisStoreTest {
     void enforcesWhereThePolicyDoesNotOnlyWatch() {
         Installation installation = new Installation("acme", 0, "", "digest", "document", "note", false, 0, List.of());
 
-        assertThat(RedisStore.policyArguments(installation, "epoch")).endsWith("enforce", "0", "0");
+        assertThat(Arguments.of(installation, "epoch")).endsWith("enforce", "0", "0");
     }
 }
