@@ -227,6 +227,19 @@ class LineTablesIT extends LineRows {
         assertThat(waiting()).containsExactly("c", "z");
     }
 
+    /** Law 9: alone in line, one starts when its exact wait is over, and not earlier; larger than the burst or not. */
+    @ParameterizedTest
+    @CsvSource({"3000", "20000"})
+    void whoWaitsAloneStartsAfterItsExactWait(long tokens) {
+        policy(scope("c:x", -1, perMinute("tpm", 60_000))); // burst 4,500
+        enter(T0, ask("a", "tpm", 4_000));
+        List<Object> reply = scripts.acquire(T0, ask("b", "tpm", tokens));
+        long wait = (Long) reply.get(2);
+        assertThat(reply).startsWith("waiting", wait, wait, "c:x", "tpm", 1L, wait);
+        assertThat(scripts.beat(T0 + wait - 1, "h").told("g")).isEmpty();
+        assertThat(scripts.beat(T0 + wait, "h").told("g")).containsExactly("b");
+    }
+
     /** It stands in line for as long as the script runs, and leaves no trace of that. */
     @Test
     void aTryNeverQueues() {
