@@ -44,6 +44,7 @@ if what == 'permits' then
   end
   return { 'permits', page[1], list }
 end
+local WORDS = { [WAITING] = 'waiting', [AGAIN] = 'again', [PLACE] = 'place' }
 if what == 'waiters' then
   local page = redis.call('HSCAN', waiters_key, cursor, 'COUNT', 500)
   local list = {}
@@ -53,7 +54,7 @@ if what == 'waiters' then
       local scopes = {}
       for i, s in ipairs(w.scopes) do scopes[i] = s.name end
       list[#list + 1] = {
-        w.id, w.permit[STATE], w.permit[HOST], w.class, w.flow, w.permit[AGENT], w.arrival, w.permit[GRANTED], w.deadline, scopes,
+        w.id, WORDS[w.permit[STATE]], w.permit[HOST], w.class, w.flow, w.permit[AGENT], w.arrival, w.permit[GRANTED], w.deadline, scopes,
       }
     end
   end

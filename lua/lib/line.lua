@@ -3,9 +3,10 @@
 -- In {project}:waiters
 --     !                    how the line stands: [arrivals so far, waiting, clock, places kept, policy it was served under last,
 --                          [what was closed where the last run had to stop], and of each firm waiter: id, class, arrival]
---     <id>                 arrival, deadline and place in the flow (doubles), then a record as a permit has it; its state: waiting,
---                          again (its host was told to submit it again: another policy) or place (gave up at its deadline;
---                          only its arrival is kept)
+--     <id>                 arrival, deadline and place in the flow, then a record as a permit has it, one MessagePack value after
+--                          the other; its state: w = waiting, a = again (its host was told to submit it again: another policy)
+--                          or p = place (gave up at its deadline; only its arrival is kept). Of its stamp only the version: with
+--                          another epoch there are no waiters
 --     |<class>             [clock, tag, waiting, weights of the flows that wait, us between grants, last grant, lanes that can be
 --                          tried, generation, candidate, since when]
 --     |<class>|<flow>      [tag, weight, waiting, entered, granted, generation, workspace, arrival, workspace, arrival, ...]: of each
@@ -22,7 +23,7 @@
 --     i|<host>|g|<id>, i|<host>|s|<id>           news for a host: granted, claim it; submit it again
 --     t|<class>, t|<class>|<flow>                which of these have state
 -- flow = team|priority. Nothing here is read as a whole: every step finds the first of something.
-local WAITING, AGAIN, PLACE = 'waiting', 'again', 'place'
+local WAITING, AGAIN, PLACE = 'w', 'a', 'p'
 local SILENT, CLAIM, GRACE = 600000, 500000, 1000000
 local line, classes, flows = { changed = false }, {}, {}
 
@@ -153,16 +154,21 @@ function line.waiter(id, arrival, deadline, place, permit)
   return w
 end
 
+local function sound_waiter(read, arrival, deadline, place, state, ...)
+  if not read or type(arrival) ~= 'number' or type(deadline) ~= 'number' or type(place) ~= 'number' then return nil end
+  return type(state) == 'string' and { state, ... } or nil, arrival, deadline, place
+end
+
 function line.read(id, raw)
-  if not raw or #raw < 24 then return nil end
-  local permit = read_permit(string.sub(raw, 25))
-  if not permit then return nil end
-  local arrival, deadline, place = struct.unpack('<ddd', raw)
-  return line.waiter(id, arrival, deadline, place, permit)
+  if not raw then return nil end
+  local permit, arrival, deadline, place = sound_waiter(pcall(cmsgpack.unpack, raw))
+  return permit and permit[AGENT] and line.waiter(id, arrival, deadline, place, permit) or nil
 end
 
 function line.write(w)
-  redis.call('HSET', waiters_key, w.id, struct.pack('<ddd', w.arrival, w.deadline, w.place) .. cmsgpack.pack(unpack(w.permit)))
+  local permit = w.permit
+  permit[STAMP] = string.match(permit[STAMP], '^%d*')
+  redis.call('HSET', waiters_key, w.id, cmsgpack.pack(w.arrival, w.deadline, w.place, unpack(permit)))
 end
 
 local function ending(w) return '|' .. digits(w.arrival) .. '|' .. w.id end

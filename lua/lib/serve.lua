@@ -72,11 +72,11 @@ local function keep_for(w, full, kept)
 end
 
 -- A waiter starts. `own`: its host is the one that asks right now, and needs no claim. `first`: of a lane that can be tried.
-local function start(w, now, own, first)
+local function start(w, now, stamp, own, first)
   local permit, c = w.permit, line.class(w.class)
   local f, cost = line.flow(c, w.flow), line.cost(w.permit, SCOPES, now, version_of(w.permit))
   take_all(permit, now)
-  permit[STATE], permit[GRANTED] = own and 'running' or 'granted', now
+  permit[STATE], permit[GRANTED], permit[STAMP] = own and 'running' or 'granted', now, stamp
   redis.call('ZADD', times_key, now + (own and permit[LEASE] or CLAIM), w.id)
   write_permit(w.id, permit)
   line.clock, c.clock = math.max(line.clock, c.tag), math.max(c.clock, f.tag)
@@ -112,6 +112,7 @@ end
 local function serve(stamp, now, own)
   if line.waiting == 0 then return end
   if line.stamp ~= stamp and line.unpark_some(stamp) then more = true end
+  local version = string.match(stamp, '^%d+')
   local silent_hosts, kept, closed, closed_project, blocked = {}, {}, {}, nil, {}
   local grants, tries = 0, 0
   for _, name in ipairs(line.closed) do
@@ -136,13 +137,13 @@ local function serve(stamp, now, own)
   local firm, firm_of, why = {}, {}, {}
   for _, one in ipairs(line.firm) do
     local w = line.read(one.id, redis.call('HGET', waiters_key, one.id))
-    local waits = w and w.permit[STATE] == WAITING and w.class == one.class and w.permit[STAMP] == stamp
+    local waits = w and w.permit[STATE] == WAITING and w.class == one.class and w.permit[STAMP] == version
       and redis.call('ZSCORE', lines_key, 'w|' .. w.line .. ending(w))
       and not silent(w.permit[HOST]) and w.deadline > now
     if waits and not kept_out(w, now) then
       local shorts, full, exact = short_on(w, kept, now)
       if not shorts then
-        start(w, now, own == w.id, false)
+        start(w, now, stamp, own == w.id, false)
         grants = grants + 1
         unpark_behind(w, now)
       else
@@ -220,7 +221,7 @@ local function serve(stamp, now, own)
     local entry = first_of('r|' .. c.name .. '|' .. lane .. '|')
     local _, id = end_of(entry or '')
     local w = id and line.read(id, redis.call('HGET', waiters_key, id))
-    if w and not silent(w.permit[HOST]) and w.deadline > now and w.permit[STAMP] == stamp and not kept_out(w, now) then
+    if w and not silent(w.permit[HOST]) and w.deadline > now and w.permit[STAMP] == version and not kept_out(w, now) then
       first_blocked(w, c, nil, nil)
     end
   end
@@ -246,7 +247,7 @@ local function serve(stamp, now, own)
       return line.unpark_all(w, now)
     end
     if w.deadline <= now then return line.forget(w, now) end
-    if permit[STAMP] ~= stamp then
+    if permit[STAMP] ~= version then
       line.quit(w, now)
       permit[STATE] = AGAIN
       line.write(w)
@@ -278,7 +279,7 @@ local function serve(stamp, now, own)
       shorts, full, exact = short_on(w, kept, now)
     end
     if not shorts then
-      start(w, now, own == w.id, true)
+      start(w, now, stamp, own == w.id, true)
       grants = grants + 1
     else
       first_blocked(w, c, shorts, full)

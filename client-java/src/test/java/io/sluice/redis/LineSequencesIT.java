@@ -27,14 +27,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random sequences with a line against {@link ReferenceLine}: hosts that beat or fall silent, claims that come or do
+ * Random sequences with a line against {@link ReferenceScripts}: hosts that beat or fall silent, claims that come or do
  * not, cancels, deadlines, policies that change. After each step who waits, who runs, every level and every tag of the
  * line are compared exactly. A run is its seed; {@code -Dmodel.steps=N} makes runs longer, {@code -Dmodel.seeds=N} has
  * more of them, {@code -Dmodel.seed=N} just that one, {@code -Dmodel.trace=true} tells its steps.
  */
 @WithRedis
 class LineSequencesIT {
-    private static final int STEPS = Integer.getInteger("model.steps", 400);
+    private static final int STEPS = Integer.getInteger("model.steps", 300);
     private static final boolean TRACE = Boolean.getBoolean("model.trace");
 
     private final RedisServer server;
@@ -45,7 +45,7 @@ class LineSequencesIT {
 
     static LongStream seeds() {
         long one = Long.getLong("model.seed", 0);
-        return one > 0 ? LongStream.of(one) : LongStream.rangeClosed(1, Integer.getInteger("model.seeds", 24));
+        return one > 0 ? LongStream.of(one) : LongStream.rangeClosed(1, Integer.getInteger("model.seeds", 10));
     }
 
     @ParameterizedTest
@@ -70,7 +70,7 @@ class LineSequencesIT {
 
         private final Random random;
         private final Scripted scripts;
-        private final ReferenceLine model = new ReferenceLine();
+        private final ReferenceScripts model = new ReferenceScripts();
         private final Map<String, Ask> asked = new HashMap<>();
         private final List<String> ids = new ArrayList<>();
         private final Set<String> scopes = new TreeSet<>();
@@ -87,6 +87,8 @@ class LineSequencesIT {
 
         /** What the scripts take for the time. */
         private long now = clock;
+
+        private long latest = clock;
 
         private String step = "";
 
@@ -129,30 +131,9 @@ class LineSequencesIT {
                 if (TRACE) {
                     System.out.println(step);
                 }
-                if (TRACE && Boolean.getBoolean("model.lines")) {
-                    System.out.println("   script "
-                            + scripts.redis.zrange(scripts.keys.all()[4], 0, -1).stream()
-                                    .filter(l -> l.startsWith("k|") || l.startsWith("r|") || l.startsWith("s|"))
-                                    .toList()
-                            + scripts.redis.zrangeWithScores(scripts.keys.all()[5], 0, -1).stream()
-                                    .filter(v -> v.getValue().startsWith("%"))
-                                    .toList());
-                    System.out.println("   model "
-                            + model.lines.entrySet().stream()
-                                    .filter(e -> model.head(e.getKey()) != null)
-                                    .map(e -> (e.getValue().aside
-                                                    ? "s|"
-                                                    : e.getValue().parkedOn == null
-                                                            ? "r|"
-                                                            : "k|" + e.getValue().parkedOn + "|")
-                                            + model.head(e.getKey()).ask.id())
-                                    .sorted()
-                                    .toList()
-                            + model.parkedUntil);
-                }
                 compare();
             }
-            if (seed % 2 == 1) {
+            if (seed % 3 == 1) {
                 theLineMovesOn();
             }
             nothingIsLeft();
@@ -166,14 +147,13 @@ class LineSequencesIT {
             clock = Math.max(clock + by, now - 900_000);
             long at = scripts.timeAt(clock);
             // One run expires 32 things, and the scripts have more of them than the model.
-            while (at > now && model.howManyAreDue(at) > 12) {
+            while (at > now && model.expiry.howManyAreDue(at) > 12) {
                 clock = now + (clock - now) / 2;
                 at = scripts.timeAt(clock);
             }
             step += "time passes by " + by + " to " + (at - Scripted.T0);
-            assertThat(at).as(step).isGreaterThanOrEqualTo(clock);
-            assertThat(at - clock).as(step + ": a small step back").isLessThanOrEqualTo(1_000_000);
-            assertThat(clock <= now ? at : at - clock).as(step).isLessThanOrEqualTo(clock <= now ? now : 0);
+            assertThat(at).as(step + ": a small step back freezes time").isBetween(clock, Math.max(clock, latest));
+            latest = Math.max(latest, at);
             now = at;
         }
 
@@ -292,8 +272,8 @@ class LineSequencesIT {
             Ask ask;
             if (!told.isEmpty() && random.nextInt(2) == 0) {
                 ask = again(asked.get(told.iterator().next()));
-            } else if (!model.places.isEmpty() && random.nextInt(4) == 0) {
-                ask = again(asked.get(pick(List.copyOf(model.places.keySet()))));
+            } else if (!model.line.places.isEmpty() && random.nextInt(4) == 0) {
+                ask = again(asked.get(pick(List.copyOf(model.line.places.keySet()))));
             } else if (known) {
                 ask = again(asked.get(ids.get(Math.max(0, ids.size() - 1 - random.nextInt(12)))));
             } else {
@@ -307,11 +287,11 @@ class LineSequencesIT {
             }
             asked.putIfAbsent(ask.id(), ask);
             step += "acquire " + ask;
-            boolean nothingElse = model.order.waiters.isEmpty() && model.howManyAreDue(now) == 0;
+            boolean nothingElse = model.order.waiters.isEmpty() && model.expiry.howManyAreDue(now) == 0;
             Map<String, String> before = scripts.rawLevels();
             List<Object> reply = scripts.acquire(clock, ask);
             step += " -> " + reply;
-            ReferenceLine.Answer expected = model.acquire(now, ask);
+            ReferenceScripts.Answer expected = model.acquire(now, ask);
             if (expected.why() == null
                     || !expected.why().isForEver()
                     || reply.get(0).equals("granted")) {
@@ -362,7 +342,7 @@ class LineSequencesIT {
         }
 
         /** The five values that say how long and for what. */
-        private void waits(List<Object> told, ReferenceLine.Answer expected) {
+        private void waits(List<Object> told, ReferenceScripts.Answer expected) {
             ReferenceModel.Shortage why = expected.why();
             if (why != null) {
                 assertThat(told.get(1)).as(step + ": exact").isEqualTo(why.exactUs());
@@ -378,7 +358,7 @@ class LineSequencesIT {
 
         private void settle() {
             List<String> known = new ArrayList<>(model.order.waiters.keySet());
-            known.addAll(model.places.keySet());
+            known.addAll(model.line.places.keySet());
             model.budget.permits.forEach((id, permit) -> known.add(id));
             if (random.nextInt(8) > 0) {
                 known.removeIf(id -> !model.budget.permits.containsKey(id)
@@ -413,7 +393,7 @@ class LineSequencesIT {
         private void giveUp() {
             List<String> waiters = new ArrayList<>(model.order.waiters.keySet());
             HOSTS.forEach(host -> waiters.addAll(inState("granted", host)));
-            waiters.addAll(model.places.keySet());
+            waiters.addAll(model.line.places.keySet());
             if (waiters.isEmpty()) {
                 return;
             }
@@ -439,7 +419,7 @@ class LineSequencesIT {
             step += "beat of " + host + " claims " + claims + " looks " + looks;
             Scripted.Beat reply = scripts.beat(clock, host, permits, claims, looks);
             step += " -> " + reply.reply();
-            ReferenceLine.Beat expected = model.beat(now, host, permits, claims, looks);
+            ReferenceScripts.Beat expected = model.beat(now, host, permits, claims, looks);
             assertThat(reply.renewed())
                     .as(step + ": renewed")
                     .isEqualTo(
@@ -457,7 +437,7 @@ class LineSequencesIT {
             assertThat(reply.more()).as(step + ": more").isEqualTo(expected.more());
             for (int i = 0; i < looks.size(); i++) {
                 List<Object> look = reply.looks().get(i);
-                ReferenceLine.Answer answer = expected.looks().get(i);
+                ReferenceScripts.Answer answer = expected.looks().get(i);
                 assertThat(look.get(0)).as(step + ": look at " + looks.get(i)).isEqualTo(answer.code());
                 if (answer.code().equals("waiting")) {
                     waits(look.subList(1, 6), answer);
@@ -497,7 +477,7 @@ class LineSequencesIT {
 
         private void compareWaiters() {
             List<Waiter> expected = new ArrayList<>(model.order.waiters.values());
-            expected.addAll(model.places.values());
+            expected.addAll(model.line.places.values());
             expected.sort(Comparator.comparingLong(w -> w.arrival));
             List<String> is = scripts.waiters().stream()
                     .filter(w -> !w.state().equals("place"))
@@ -508,7 +488,7 @@ class LineSequencesIT {
             assertThat(is)
                     .as(step + ": who waits, by arrival")
                     .isEqualTo(expected.stream()
-                            .filter(w -> !model.places.containsKey(w.ask.id()))
+                            .filter(w -> !model.line.places.containsKey(w.ask.id()))
                             .map(w -> told(w.ask.id(), w.again ? "again" : "waiting", w.ask, w.deadline))
                             .toList());
             assertThat(scripts.waiters().stream().map(Scripted.Waiting::id))
@@ -581,7 +561,7 @@ class LineSequencesIT {
                 if (!held.containsKey(name)) {
                     assertThat(all.get(name).isIdle(now)
                                     && !scopes.contains(name)
-                                    && model.parkedOn(name).isEmpty())
+                                    && model.line.parkedOn(name).isEmpty())
                             .as(step + ": " + name + " was swept")
                             .isTrue();
                     all.remove(name);
@@ -636,7 +616,7 @@ class LineSequencesIT {
                 if (!runs && !waiting.isEmpty()) {
                     assertThat(waiting)
                             .as(step + "everybody would fit and nobody starts")
-                            .anyMatch(w -> !model.shortage(w, now).fits());
+                            .anyMatch(w -> !model.line.shortage(w, now).fits());
                 }
                 compare();
             }

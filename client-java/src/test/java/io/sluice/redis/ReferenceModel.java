@@ -154,6 +154,14 @@ final class ReferenceModel {
             this.costs = costs;
             this.due = granted + lease;
         }
+
+        /** Its host knows of it: now it runs. */
+        void claim(long now) {
+            if (state.equals("granted")) {
+                state = "running";
+                due = now + lease;
+            }
+        }
     }
 
     private static BigInteger big(long value) {
