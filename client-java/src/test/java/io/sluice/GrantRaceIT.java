@@ -26,14 +26,14 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * A slot is released 4 ms, more or less 1 ms, after a call began to wait for it, and 4 ms is what the call waits: a couple of
- * such races a day took a limiter to zero (Netflix/concurrency-limits#179). Here some thousand, in lanes beside each other;
+ * such races a day took a limiter to zero (Netflix/concurrency-limits#179). Here ten thousand, in lanes beside each other;
  * each ends with the permit, which is then ended, or with nothing. The lease is long: what is left behind stays.
  */
 @WithRedis
 @Timeout(60)
 class GrantRaceIT {
     private static final int LANES = 6;
-    private static final int ROUNDS = 350;
+    private static final int ROUNDS = 560;
     private static final long WAIT_US = 4_000;
     private static final long SPREAD_US = 1_000;
     private static final long SEED = 20_179;
