@@ -14,7 +14,7 @@ class MonitorTest {
                 +1796033093.106750 [0 lua] "HMGET" "{x}:levels" "!" "!due"\r
                 +1796033093.106760 [0 lua] "ZADD" "{x}:hosts" "1" "] \\"a host\\" lua] "\r
                 +1796033093.206740 [0 127.0.0.1:60867] "PING"\r
-                """.split("\n")) {
+                """.lines().toList()) {
             seen = seen.with(line);
         }
 
