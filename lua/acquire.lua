@@ -195,11 +195,13 @@ local function too_many()
     local template = string.sub(scopes[i].name, 1, 2)
     local bound = scopes[i].fresh and redis.call('HMGET', levels_key, '+' .. template, '^' .. template, '!scan')
     if bound and bound[2] and (tonumber(bound[1]) or 0) >= tonumber(bound[2]) then
-      local page = redis.call('HSCAN', levels_key, bound[3] or 0, 'MATCH', template .. '?*', 'COUNT', 20)
+      local page = redis.call('HSCAN', levels_key, bound[3] or 0, 'MATCH', template .. '?*', 'COUNT', 100)
       redis.call('HSET', levels_key, '!scan', page[1])
       local swept = false
       for k = 1, #page[2], 2 do
-        if not swept and not book[page[2][k]] then swept = sweep(page[2][k], now) end
+        local record = page[2][k + 1]
+        local idle = #record >= RECORD_HEAD_BYTES and select(2, struct.unpack('<dd', record)) == 0
+        if not swept and idle and not book[page[2][k]] then swept = sweep(page[2][k], now) end
       end
       if not swept then return { 'full', tonumber(bound[1]), tonumber(bound[2]), template } end
     end
