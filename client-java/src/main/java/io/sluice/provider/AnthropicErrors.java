@@ -134,7 +134,7 @@ final class AnthropicErrors {
         Wait wait = stated != null ? stated : rateWait(dimension, zero ? reading : null);
         Verdict verdict = Verdict.retry(
                 Kind.valueOf(dimension.toUpperCase(Locale.ROOT)), fast ? Pause.ORG_FAST_POOL : poolOrWorkspace(), wait);
-        if (zero) {
+        if (reading != null && zero) {
             verdict.fact("zero_dimension", dimension);
             Duration reset = reading.resetIn();
             verdict.fact("reset_in_ms", reset == null ? null : reset.toMillis());

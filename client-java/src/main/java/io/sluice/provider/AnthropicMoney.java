@@ -26,7 +26,7 @@ record AnthropicMoney(
 
     private @Nullable Verdict verdict() {
         boolean gateway = type.equals("billing_error")
-                || heard.headers().is("x-should-retry", "false") && Words.say(message, "spend limit");
+                || (heard.headers().is("x-should-retry", "false") && Words.say(message, "spend limit"));
         String reason = Json.text(heard.json().path("error").path("details").path("error_code"));
         if (code == 429 && reason.equals("enforced_spend_limit_reached")) {
             Instant until = dated(Moments.nextMonth(heard.at()));
@@ -46,7 +46,7 @@ record AnthropicMoney(
             Instant until = Moments.dateIn(message);
             return until == null ? spent : spent.until(until, heard.at());
         }
-        if (code == 402 || code == 400 && Words.say(message, "credit balance is too low")) {
+        if (code == 402 || (code == 400 && Words.say(message, "credit balance is too low"))) {
             return Verdict.stop(Kind.CREDITS, Pause.ORG, Wait.OPERATOR);
         }
         return null;

@@ -64,7 +64,7 @@ final class GeminiErrors {
                 || code == 499
                 || is(problem.status(), "INTERNAL", "DEADLINE_EXCEEDED", "CANCELLED", "server_error", "api_error");
         // Without any code in a stream nobody can say that the request was wrong.
-        return server || code == 0 && !isOfTheRequest() ? Verdict.server(stated(Wait.BACKOFF)) : Verdict.invalid();
+        return server || (code == 0 && !isOfTheRequest()) ? Verdict.server(stated(Wait.BACKOFF)) : Verdict.invalid();
     }
 
     private boolean isOfTheRequest() {
@@ -82,7 +82,7 @@ final class GeminiErrors {
         if (Words.say(text, "spend-based rate limit", "spending rate")) {
             Verdict spend = Verdict.retry(Kind.SPEND, Pause.ALL_MODELS, delay(SPEND_BOUND))
                     .fact("sub", "10min");
-            return spend.waiting() == SPEND_BOUND ? spend.firstTryAfter(Duration.ofSeconds(60)) : spend;
+            return spend.waiting().equals(SPEND_BOUND) ? spend.firstTryAfter(Duration.ofSeconds(60)) : spend;
         }
         if (problem.domain().equals(CODE_ASSIST)) {
             if (is(problem.reason(), "QUOTA_EXHAUSTED", "INSUFFICIENT_G1_CREDITS_BALANCE")) {

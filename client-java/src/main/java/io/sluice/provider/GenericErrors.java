@@ -23,7 +23,7 @@ final class GenericErrors {
         Wait stated = Wait.stated(heard.headers(), heard.at());
         if (type.endsWith("#temporary-reduced-capacity")
                 || heard.status() == 529
-                || heard.status() == 503 && verdict.kind() == Kind.SERVER) {
+                || (heard.status() == 503 && verdict.kind() == Kind.SERVER)) {
             return Verdict.retry(Kind.OVERLOAD, Pause.PROVIDER_MODEL, Wait.orElse(stated, () -> Wait.BACKOFF));
         }
         Wait reset = heard.streamed() ? null : RateLimitFields.reset(heard.headers(), heard.at());

@@ -108,7 +108,7 @@ final class OpenAiErrors {
         Long limit = Words.after(text, "limit");
         Long used = Words.after(text, "used");
         Long requested = Words.after(text, "requested");
-        if (Words.say(text, "request too large") || limit != null && requested != null && requested > limit) {
+        if (Words.say(text, "request too large") || (limit != null && requested != null && requested > limit)) {
             return Verdict.stop(Kind.UNSATISFIABLE, Pause.REQUEST, Wait.NONE)
                     .fact("limit", limit)
                     .fact("requested", requested);
@@ -193,20 +193,18 @@ final class OpenAiErrors {
             return stated;
         }
         Wait told = told();
-        Duration reset = reading == null ? null : reading.resetIn();
-        return told != null ? told : reset == null ? Wait.BACKOFF : new Wait(reset, OpenAiHeaders.resetOf(reading));
+        return told == null ? Wait.orElse(OpenAiHeaders.reset(reading), () -> Wait.BACKOFF) : told;
     }
 
     /** Text, Retry-After, reset header; where text and reset are both there, the longer. */
     private Wait dayWait(String sub) {
         Wait told = told();
         LimitReading reading = reading(sub);
-        Duration reset = reading == null || !reading.isUsedUp() ? null : reading.resetIn();
-        if (reset != null && (told == null || reset.compareTo(told.length()) >= 0)) {
-            Wait header = new Wait(reset, OpenAiHeaders.resetOf(reading));
-            return told == null ? stated(header) : header;
+        Wait reset = reading == null || !reading.isUsedUp() ? null : OpenAiHeaders.reset(reading);
+        if (told == null) {
+            return stated(reset == null ? Wait.BACKOFF : reset);
         }
-        return told == null ? stated(Wait.BACKOFF) : told;
+        return reset != null && reset.isAtLeast(told) ? reset : told;
     }
 
     private @Nullable Wait told() {

@@ -48,9 +48,12 @@ final class OpenAiHeaders {
         return limits;
     }
 
-    /** The header a dimension's reset stands in. */
-    static String resetOf(LimitReading limit) {
-        return RESET + limit.dimension().replace('_', '-');
+    /** The wait until a limit is full again, or {@code null} if its header does not say. */
+    static @Nullable Wait reset(@Nullable LimitReading limit) {
+        Duration reset = limit == null ? null : limit.resetIn();
+        return limit == null || reset == null
+                ? null
+                : new Wait(reset, RESET + limit.dimension().replace('_', '-'));
     }
 
     /** A plan's {@code primary} and {@code secondary} window. */

@@ -19,12 +19,13 @@ record OpenAiProblem(JsonNode error, int status, String type, String code, Strin
         boolean batch = is(Json.text(json.path("object")), "batch");
         JsonNode error = batch ? json.path("errors").path("data").path(0) : node(json);
         boolean said = error.isObject()
-                || error.isString() && !error.asString().isBlank()
+                || (error.isString() && !error.asString().isBlank())
                 || is(Json.text(json.path("type")), "response.failed");
         if (heard.status() < 400 && !said) {
             return null;
         }
-        String type = error == json ? "" : Json.text(error.path("type"));
+        // Of a flat event "type" is what kind of event it is.
+        String type = error.equals(json) ? "" : Json.text(error.path("type"));
         String code = Json.text(error.path("code"));
         String message = error.isString() ? error.asString() : Json.text(error.path("message"));
         if (message.isEmpty() && !said) {

@@ -90,7 +90,7 @@ final class OpenRouterErrors {
         if (problem.isUpstreams()) {
             return Verdict.retry(Kind.OVERLOAD, Pause.PROVIDER_MODEL, hinted(afterHeader()));
         }
-        if (heard.status() < 400) {
+        if (heard.streamed()) {
             // The platform's own limits are checked before the 200: what says "too many" later is upstream.
             return Verdict.retry(Kind.OVERLOAD, Pause.PROVIDER_MODEL, hinted(Wait.BACKOFF))
                     .unsure(Verdict.UPSTREAM_OR_PLATFORM);

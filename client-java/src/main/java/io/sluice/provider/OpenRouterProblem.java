@@ -25,7 +25,7 @@ record OpenRouterProblem(JsonNode error, int status, String message, String erro
             error = choice.path("error");
         }
         boolean said = error.isObject()
-                || error.isString() && !error.asString().isBlank()
+                || (error.isString() && !error.asString().isBlank())
                 || is(Json.text(choice.path("finish_reason")), "error")
                 || is(Json.text(json.path("type")), "response.failed");
         if (heard.status() < 400 && !said) {

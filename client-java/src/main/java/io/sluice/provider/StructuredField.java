@@ -68,7 +68,7 @@ record StructuredField(String name, Map<String, Long> numbers, Map<String, Strin
                 at++;
             }
             String key = text.substring(start, at);
-            if (key.isEmpty() || !(key.charAt(0) == '*' || key.charAt(0) >= 'a' && key.charAt(0) <= 'z')) {
+            if (key.isEmpty() || !(key.charAt(0) == '*' || Character.isLowerCase(key.charAt(0)))) {
                 return false;
             }
             if (peek() != '=') {
@@ -113,7 +113,7 @@ record StructuredField(String name, Map<String, Long> numbers, Map<String, Strin
                     at++;
                     return value.toString();
                 }
-                if (c == '\\' && ++at == text.length() || c < ' ' || c > '~') {
+                if ((c == '\\' && ++at == text.length()) || c < ' ' || c > '~') {
                     return null;
                 }
                 value.append(text.charAt(at));
@@ -127,7 +127,7 @@ record StructuredField(String name, Map<String, Long> numbers, Map<String, Strin
         }
 
         private static boolean isKey(char c) {
-            return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || "_-.*".indexOf(c) >= 0;
+            return "abcdefghijklmnopqrstuvwxyz0123456789_-.*".indexOf(c) >= 0;
         }
 
         private char peek() {

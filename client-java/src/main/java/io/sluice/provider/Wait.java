@@ -33,12 +33,17 @@ record Wait(@Nullable Duration length, String source) {
         return wait == null ? next.get() : wait;
     }
 
+    /** Whether both are said and this is not the shorter. */
+    boolean isAtLeast(Wait other) {
+        return length != null && other.length != null && length.compareTo(other.length) >= 0;
+    }
+
     /** A wait as long as a refusal of this kind can last: what is longer is a mistake of whoever wrote it. */
     Wait cappedFor(Kind kind) {
         Duration cap = switch (kind) {
             case SPEND, CREDITS, PLAN_WINDOW, NOT_PROVISIONED -> Duration.ofDays(32);
-            case DAILY -> Duration.ofHours(48);
-            default -> Duration.ofHours(24);
+            case DAILY -> Duration.ofDays(2);
+            default -> Duration.ofDays(1);
         };
         return length != null && length.compareTo(cap) > 0 ? new Wait(cap, source) : this;
     }

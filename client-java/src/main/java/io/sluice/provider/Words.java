@@ -80,6 +80,6 @@ final class Words {
     }
 
     private static boolean isNumber(char c) {
-        return c >= '0' && c <= '9' || c == ',';
+        return (c >= '0' && c <= '9') || c == ',';
     }
 }

@@ -118,8 +118,7 @@ final class ClassifyCommand implements Callable<Integer> {
             }
         }
         throw new ParameterException(
-                spec.commandLine(),
-                "no provider '" + provider + "': anthropic, openai, gemini, openrouter or generic");
+                spec.commandLine(), "no provider '" + provider + "': anthropic, openai, gemini, openrouter or generic");
     }
 
     private Answer answer() throws IOException {
@@ -137,8 +136,7 @@ final class ClassifyCommand implements Callable<Integer> {
         try {
             return now == null ? Instant.now() : OffsetDateTime.parse(now).toInstant();
         } catch (DateTimeException e) {
-            throw new ParameterException(
-                    spec.commandLine(), "--now must be like 2026-08-24T12:00:00Z, got " + now, e);
+            throw new ParameterException(spec.commandLine(), "--now must be like 2026-08-24T12:00:00Z, got " + now, e);
         }
     }
 
