@@ -1,6 +1,5 @@
 package io.sluice.provider;
 
-import java.io.ByteArrayOutputStream;
 import java.util.function.Consumer;
 
 /**
@@ -11,73 +10,86 @@ import java.util.function.Consumer;
  */
 final class Events {
     private static final byte[] DATA = {'d', 'a', 't', 'a'};
+    private static final byte[] NEW_LINE = {'\n'};
+    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
-    private final int max;
     private final Consumer<byte[]> data;
     private final Pieces pieces;
-    private final ByteArrayOutputStream line = new ByteArrayOutputStream();
-    private final ByteArrayOutputStream event = new ByteArrayOutputStream();
-    private int byteOrderMark;
+    private final Bytes line;
+    private final Bytes event;
     private boolean hasData;
-    private boolean tooLong;
-    private boolean lineTooLong;
+    private boolean lineWasLost;
     private boolean afterReturn;
+    private int mark;
 
     Events(int max, Consumer<byte[]> data) {
-        this.max = max;
         this.data = data;
         this.pieces = new Pieces(max, data);
+        this.line = new Bytes(max);
+        this.event = new Bytes(max);
     }
 
     void feed(byte[] bytes, int offset, int length) {
-        for (int i = offset; i < offset + length; i++) {
-            feed(bytes[i]);
+        int end = offset + length;
+        int at = afterMark(bytes, offset, end);
+        while (at < end) {
+            at = pieces.isOpen() ? pieces.feed(bytes, at, end) : next(bytes, at, end);
         }
     }
 
     /** The end of the stream: what came without its closing blank line is an event if its reader can read it. */
     void end() {
-        if (line.size() > 0 || lineTooLong) {
+        if (!line.isEmpty()) {
             endLine();
         }
         endEvent();
     }
 
-    private void feed(byte b) {
-        if (isByteOrderMark(b)) {
-            return;
-        }
-        if (pieces.isOpen()) {
-            pieces.feed(b);
-            return;
-        }
+    /** Reads some of a line, its end, or the start of bare JSON; says how far. */
+    private int next(byte[] bytes, int at, int end) {
+        byte b = bytes[at];
         boolean secondOfTwo = afterReturn && b == '\n';
         afterReturn = b == '\r';
         if (secondOfTwo) {
-            return;
+            return at + 1;
         }
         if (b == '\n' || b == '\r') {
             endLine();
-        } else if (line.size() == 0 && !lineTooLong && (b == '{' || b == '[')) {
-            pieces.feed(b);
-        } else if (line.size() == max) {
-            lineTooLong = true;
-            line.reset();
-        } else if (!lineTooLong) {
-            line.write(b);
+            return at + 1;
         }
+        if (line.isEmpty() && (b == '{' || b == '[')) {
+            return pieces.feed(bytes, at, end);
+        }
+        int stop = at;
+        while (stop < end && bytes[stop] != '\n' && bytes[stop] != '\r') {
+            stop++;
+        }
+        line.add(bytes, at, stop);
+        return stop;
+    }
+
+    /** Past the three bytes that may stand before everything. */
+    private int afterMark(byte[] bytes, int start, int end) {
+        int at = start;
+        while (at < end && mark < BYTE_ORDER_MARK.length) {
+            if (bytes[at] == BYTE_ORDER_MARK[mark]) {
+                mark++;
+                at++;
+            } else {
+                mark = BYTE_ORDER_MARK.length;
+            }
+        }
+        return at;
     }
 
     private void endLine() {
-        if (lineTooLong) {
+        byte[] text = line.toArray();
+        boolean lost = line.isGivenUp();
+        line.clear();
+        if (lost) {
             // It was part of the event, and nobody knows which.
-            tooLong = true;
-            lineTooLong = false;
-            return;
-        }
-        byte[] text = line.toByteArray();
-        line.reset();
-        if (text.length == 0) {
+            lineWasLost = true;
+        } else if (text.length == 0) {
             endEvent();
         } else if (isData(text)) {
             addData(text);
@@ -85,26 +97,23 @@ final class Events {
     }
 
     private void endEvent() {
-        if (hasData && !tooLong) {
-            data.accept(event.toByteArray());
+        if (hasData && !lineWasLost && !event.isGivenUp()) {
+            data.accept(event.toArray());
         }
-        event.reset();
+        event.clear();
         hasData = false;
-        tooLong = false;
+        lineWasLost = false;
     }
 
     private void addData(byte[] text) {
-        int start = text.length > DATA.length + 1 && text[DATA.length + 1] == ' ' ? DATA.length + 2 : DATA.length + 1;
-        int length = Math.max(0, text.length - start);
-        if (tooLong || event.size() + length + 1 > max) {
-            tooLong = true;
-            event.reset();
-            return;
+        int start = Math.min(text.length, DATA.length + 1);
+        if (start < text.length && text[start] == ' ') {
+            start++;
         }
         if (hasData) {
-            event.write('\n');
+            event.add(NEW_LINE, 0, 1);
         }
-        event.write(text, Math.min(start, text.length), length);
+        event.add(text, start, text.length);
         hasData = true;
     }
 
@@ -115,16 +124,5 @@ final class Events {
             }
         }
         return text.length == DATA.length || text[DATA.length] == ':';
-    }
-
-    /** The three bytes that may stand before everything. */
-    private boolean isByteOrderMark(byte b) {
-        byte[] mark = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
-        if (byteOrderMark < mark.length && b == mark[byteOrderMark]) {
-            byteOrderMark++;
-            return true;
-        }
-        byteOrderMark = mark.length;
-        return false;
     }
 }

@@ -1,6 +1,5 @@
 package io.sluice.provider;
 
-import java.io.ByteArrayOutputStream;
 import java.util.function.Consumer;
 
 /**
@@ -8,17 +7,15 @@ import java.util.function.Consumer;
  * arrive one by one. Only braces and quotes are looked at. An object longer than the bound is passed over.
  */
 final class Pieces {
-    private final int max;
     private final Consumer<byte[]> objects;
-    private final ByteArrayOutputStream object = new ByteArrayOutputStream();
+    private final Bytes object;
     private int arrays;
     private int braces;
     private boolean quoted;
     private boolean escaped;
-    private boolean tooLong;
 
     Pieces(int max, Consumer<byte[]> objects) {
-        this.max = max;
+        this.object = new Bytes(max);
         this.objects = objects;
     }
 
@@ -27,40 +24,47 @@ final class Pieces {
         return arrays > 0 || braces > 0;
     }
 
-    void feed(byte b) {
-        if (braces == 0) {
-            arrays += b == '[' ? 1 : b == ']' ? -1 : 0;
-            arrays = Math.max(0, arrays);
-            if (b != '{') {
-                return;
+    /** Reads from {@code start} until what is open is closed, at most to {@code end}; says how far it read. */
+    int feed(byte[] bytes, int start, int end) {
+        int kept = start;
+        int at = start;
+        do {
+            boolean outside = braces == 0;
+            see(bytes[at]);
+            if (outside) {
+                kept = at;
             }
+            at++;
+            if (!outside && braces == 0) {
+                object.add(bytes, kept, at);
+                close();
+                kept = at;
+            }
+        } while (isOpen() && at < end);
+        if (braces > 0) {
+            object.add(bytes, kept, at);
         }
-        keep(b);
+        return at;
+    }
+
+    private void see(byte b) {
         if (quoted) {
             quoted = escaped || b != '"';
             escaped = !escaped && b == '\\';
-            return;
-        }
-        quoted = b == '"';
-        braces += b == '{' ? 1 : b == '}' ? -1 : 0;
-        if (braces == 0) {
-            if (!tooLong) {
-                objects.accept(object.toByteArray());
-            }
-            object.reset();
-            tooLong = false;
+        } else if (braces > 0) {
+            quoted = b == '"';
+            braces += b == '{' ? 1 : b == '}' ? -1 : 0;
+        } else if (b == '{') {
+            braces = 1;
+        } else if (b == '[' || b == ']') {
+            arrays = Math.max(0, arrays + (b == '[' ? 1 : -1));
         }
     }
 
-    private void keep(byte b) {
-        if (tooLong) {
-            return;
+    private void close() {
+        if (!object.isGivenUp()) {
+            objects.accept(object.toArray());
         }
-        if (object.size() == max) {
-            tooLong = true;
-            object.reset();
-        } else {
-            object.write(b);
-        }
+        object.clear();
     }
 }
