@@ -6,7 +6,6 @@ import io.sluice.Provider;
 import io.sluice.Rejection.Kind;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +33,7 @@ final class Explanation {
             told.put("wait_source", verdict.waiting().source());
         }
         told.put("pause_scope", verdict.pause().text());
-        told.put("scope", verdict.pause().scope().name().toLowerCase(Locale.ROOT));
+        told.put("scope", verdict.pause().scope().label());
         told.putAll(verdict.facts());
         if (heard.streamed()) {
             if (!error) {

@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
@@ -49,7 +48,7 @@ final class Told {
                                 ? "-"
                                 : rejection.waitFor().toMillis())
                         + " "
-                        + rejection.scope().name().toLowerCase(Locale.ROOT);
+                        + rejection.scope().label();
     }
 
     static String verdict(Profile profile, int status, String headers, String body) {
