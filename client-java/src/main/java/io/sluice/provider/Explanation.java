@@ -40,14 +40,16 @@ final class Explanation {
                 told.put("http_status", heard.status());
             }
             told.put("in_stream", true);
-        } else if (heard.status() >= 400 && heard.status() != 429) {
+        } else if (heard.status() != 429 && !verdict.pause().equals(Pause.BATCH_QUEUE)) {
             told.put("http_status", heard.status());
         }
         put(told, "certainty", verdict.certainty());
         String code = error ? Json.text(OpenAiProblem.node(heard.json()).path("code")) : "";
         put(told, "code", heard.streamed() && !code.isEmpty() ? code : null);
         String retry = heard.streamed() ? null : heard.headers().first("x-should-retry");
-        put(told, "should_retry", retry == null ? null : Boolean.valueOf(retry));
+        if (Heard.is(retry, "true", "false")) {
+            told.put("should_retry", Boolean.valueOf(retry));
+        }
         return told;
     }
 
@@ -71,13 +73,14 @@ final class Explanation {
         put(told, "workspace", headers.first("anthropic-workspace-id"));
         Map<String, Object> policies = RateLimitFields.policies(headers);
         Map<String, Object> draft = RateLimitFields.limits(headers);
-        put(told, "policies", policies.isEmpty() ? null : policies);
-        put(told, "limits", draft.isEmpty() ? null : draft);
+        put(told, "policies", headers.has("ratelimit-policy") ? policies : null);
+        put(told, "limits", headers.has("ratelimit") ? draft : null);
         for (LimitReading limit : dialect.limits().read(headers, heard.at())) {
             if (!draft.containsKey(limit.dimension())) {
                 told.put(limit.dimension(), limit(limit));
             }
         }
+        put(told, "plan", headers.first("anthropic-ratelimit-unified-status"));
         for (PlanWindow window : dialect.windows().read(headers, heard.at())) {
             told.put(window.name(), window(window, dialect.provider()));
         }
