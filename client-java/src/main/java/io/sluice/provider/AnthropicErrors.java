@@ -95,7 +95,10 @@ final class AnthropicErrors {
                             Kind.CONCURRENCY, Pause.ORG, statedOr(new Wait(null, "backoff or first completed call")))
                     .fact("action", ACTION);
         }
-        boolean fast = "fast".equals(heard.answer().speed()) || isUsedUp(fastInput) || isUsedUp(fastOutput);
+        boolean fast = "fast".equals(heard.answer().speed())
+                || Words.say(message, "fast mode")
+                || isUsedUp(fastInput)
+                || isUsedUp(fastOutput);
         return dimension(fast);
     }
 

@@ -264,6 +264,14 @@ class AnthropicRefusalsTest {
     }
 
     @Test
+    void theTextMayNameTheFastPool() {
+        Reading reading = Anthropic.PROFILE.read(
+                Told.answer(429, "", error(RATE, "rate limit of 9 output tokens per minute in fast mode")));
+
+        assertThat(reading.explanation()).containsEntry("pool", "fast").containsEntry("kind", "output");
+    }
+
+    @Test
     void aWorkspacesLimitPausesTheWorkspace() {
         Reading reading = Anthropic.PROFILE.read(
                 Told.answer(429, "", error(RATE, "your workspace's rate limit of 1,000 input tokens per minute")));

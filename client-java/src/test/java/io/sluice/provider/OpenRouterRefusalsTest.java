@@ -37,6 +37,12 @@ class OpenRouterRefusalsTest {
                 row("any other 402", 402, "", "", "credits stop - project"),
                 // Free models: one bucket, its day ends at midnight UTC.
                 row(
+                        "free day, its own end",
+                        429,
+                        "x-ratelimit-reset: 1787612400000",
+                        error(429, "free-models-per-day", ""),
+                        "daily stop 39600000 class"),
+                row(
                         "free day, header",
                         429,
                         "X-RateLimit-Reset: " + MIDNIGHT,
