@@ -29,6 +29,33 @@ class ArchitectureTest {
     }
 
     @Test
+    void whatDecidesKnowsNoProvidersDialect() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.sluice")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.sluice.provider..")
+                .check(CLIENT);
+    }
+
+    @Test
+    void dialectsKnowNothingOfRedis() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.sluice.provider..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.sluice.redis..")
+                .orShould()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("java.time.Clock")
+                .orShould()
+                .callMethod(java.time.Instant.class, "now")
+                .check(CLIENT);
+    }
+
+    @Test
     void onlyTheStoreKnowsLettuceNettyAndReactor() {
         noClasses()
                 .that()
@@ -87,15 +114,21 @@ class ArchitectureTest {
                         .map(name -> name.substring("io.sluice.".length()))
                         .collect(toSet()))
                 .containsExactlyInAnyOrder(
+                        "Answer",
+                        "AnswerStream",
                         "Call",
                         "Decision",
                         "InvalidPolicyException",
+                        "LimitReading",
                         "OutageException",
                         "Permit",
+                        "PlanWindow",
                         "Policy",
                         "Priority",
+                        "Profile",
                         "Project",
                         "Provider",
+                        "Reading",
                         "RefillLimit",
                         "Refusal",
                         "RefusedException",
@@ -106,6 +139,12 @@ class ArchitectureTest {
                         "Usage",
                         "WaitListener",
                         "Weights",
+                        "provider.Anthropic",
+                        "provider.Gemini",
+                        "provider.Generic",
+                        "provider.OpenAi",
+                        "provider.OpenRouter",
+                        "provider.Profiles",
                         "redis.RedisStore",
                         "redis.RedisStoreProvider");
     }

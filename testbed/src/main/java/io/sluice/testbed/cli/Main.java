@@ -24,6 +24,7 @@ import picocli.CommandLine.TypeConversionException;
             EmulatorCommand.class,
             FleetCommand.class,
             PolicyCommand.class,
+            ClassifyCommand.class,
             DoctorCommand.class,
             BenchCommand.class
         },
