@@ -20,7 +20,6 @@ final class Enforcer {
     private final EmulatorOptions options;
     private final Dialect dialect;
     private final Rules rules;
-    private final boolean countRejected;
     private final InstantSource time;
     private final DecisionLog log;
     private final long startUs;
@@ -39,8 +38,6 @@ final class Enforcer {
         this.dialect = dialect;
         this.rules = dialect.rules();
         rules.check(options.provider(), options.behaviour());
-        Boolean counts = options.countRejected();
-        this.countRejected = counts == null ? rules.countsRejected() : counts;
         this.time = options.time();
         this.startUs = now();
         this.pools = new Pools(options, rules);
@@ -76,18 +73,23 @@ final class Enforcer {
     }
 
     private Rejected reject(long id, Call call, Pool pool, Denial denial, long now) {
-        Denial told = denial;
-        if (countRejected && !(denial instanceof Denial.Busy)) {
+        if (counts(denial, pool, now)) {
             pool.book(Kind.REQUESTS, 1, now);
             stats.requestCounted(pool, now);
-            // The same request has to wait for that one too.
-            Denial longer = denial instanceof Denial.Rate ? pool.denial(call, now) : null;
-            told = longer == null ? denial : longer;
         }
-        stats.rejected(told.kind());
-        log.reject(now, id, call, pool, told.kind(), dialect.status(told));
-        long waitUs = Telling.waitUs(told.waitUs(), account.behaviour().lies);
-        return new Rejected(id, call, told, waitUs, standing(pool, now));
+        stats.rejected(denial.kind());
+        log.reject(now, id, call, pool, denial.kind(), dialect.status(denial));
+        long waitUs = Telling.waitUs(denial.waitUs(), account.behaviour().lies);
+        return new Rejected(id, call, denial, waitUs, standing(pool, now));
+    }
+
+    /** By the provider's own rule only while a request is left: what it tells as used never passes the limit. */
+    private boolean counts(Denial denial, Pool pool, long now) {
+        Boolean asked = options.countRejected();
+        if (denial instanceof Denial.Busy) {
+            return false;
+        }
+        return asked == null ? rules.countsRejected() && pool.hasRequestLeft(now) : asked;
     }
 
     private Standing standing(Pool pool, long now) {

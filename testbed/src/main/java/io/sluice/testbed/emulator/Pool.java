@@ -78,6 +78,11 @@ final class Pool {
         return slots == null || inFlight < slots ? null : new Denial.Slots(slots);
     }
 
+    boolean hasRequestLeft(long nowUs) {
+        Counter requests = counters.get(Kind.REQUESTS);
+        return requests == null || requests.waitFor(1, nowUs) == 0;
+    }
+
     /** Takes what a call takes when it begins. */
     void begin(Call call, long nowUs) {
         for (Kind kind : Kind.RATES) {

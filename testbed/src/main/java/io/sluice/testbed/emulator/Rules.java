@@ -9,7 +9,7 @@ import java.util.List;
  * @param day where its day begins at midnight
  * @param dayRefills whether limits a day refill all the time instead of starting over
  * @param outputAsTokens whether {@code tpm} and {@code tpd} count output as it is produced
- * @param countsRejected whether rejected requests count toward {@code rpm}
+ * @param countsRejected whether a rejected request takes one of {@code rpm}, while one is left
  * @param spends how its money may run out, the most usual first
  * @param hasPlans whether there are subscriptions
  */

@@ -203,6 +203,7 @@ class FleetIT {
                     POLICY.project(),
                     PolicyNumbers.of(POLICY.toJson(), Profile.DEFAULT.model()),
                     emulator.uri(),
+                    Wire.ANTHROPIC,
                     Profile.DEFAULT,
                     1,
                     1_000);
