@@ -37,23 +37,23 @@ final class Account {
 
     /** What a behaviour has counted is forgotten when that behaviour is set anew, not when another is. */
     void behave(Behaviour next, long nowUs) {
-        if (!next.spend.equals(behaviour.spend) && rules.spendAs(next.spend) != rules.spendAs(behaviour.spend)) {
+        if (rules.spendAs(next.spend) != rules.spendAs(behaviour.spend)) {
             purse = purse(next.spend);
         }
-        if (next.plan != behaviour.plan) {
+        if (next.set.contains("plan")) {
             plan = next.plan == null ? null : new PlanWindows(next.plan, nowUs);
         }
-        if (next.acceleration != behaviour.acceleration) {
+        if (next.set.contains("acceleration")) {
             ascents.clear();
         }
-        if (next.overload != behaviour.overload) {
+        if (next.set.contains("overload")) {
             overloadSetUs = nowUs;
             overloaded.clear();
         }
-        if (next.streamError != behaviour.streamError) {
+        if (next.set.contains("stream-error")) {
             broken.clear();
         }
-        behaviour = next;
+        behaviour = next.settled();
     }
 
     Behaviour behaviour() {

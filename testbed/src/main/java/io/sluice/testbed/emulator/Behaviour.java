@@ -2,6 +2,7 @@ package io.sluice.testbed.emulator;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,7 +21,7 @@ import tools.jackson.databind.JsonNode;
  */
 public final class Behaviour {
     /** None of it. */
-    public static final Behaviour NONE = new Behaviour(null, null, null, null, Spend.DEFAULT, Set.of(), null);
+    public static final Behaviour NONE = new Behaviour(null, null, null, null, Spend.DEFAULT, Set.of(), null, Set.of());
 
     final @Nullable Overload overload;
     final @Nullable StreamError streamError;
@@ -29,8 +30,14 @@ public final class Behaviour {
     final Spend spend;
     final Set<Lie> lies;
 
-    /** The provider's next day begins so long after this was set, and one every 24 hours; {@code null}: at midnight. */
+    /**
+     * The provider's next day begins so long after this was set, and one every 24 hours; {@code null}: at midnight.
+     * Once set, only a reset goes back to midnight.
+     */
     final @Nullable Duration newDayIn;
+
+    /** What was set on the way here, even to what it was: it begins anew. */
+    final Set<String> set;
 
     private Behaviour(
             @Nullable Overload overload,
@@ -39,7 +46,8 @@ public final class Behaviour {
             @Nullable Plan plan,
             Spend spend,
             Set<Lie> lies,
-            @Nullable Duration newDayIn) {
+            @Nullable Duration newDayIn,
+            Set<String> set) {
         this.overload = overload;
         this.streamError = streamError;
         this.acceleration = acceleration;
@@ -47,6 +55,7 @@ public final class Behaviour {
         this.spend = spend;
         this.lies = lies;
         this.newDayIn = newDayIn;
+        this.set = set;
     }
 
     /**
@@ -66,7 +75,8 @@ public final class Behaviour {
                         plan,
                         spend,
                         text == null ? Set.of() : Lie.parse(text),
-                        newDayIn);
+                        newDayIn,
+                        with(name));
             case "new-day-in" ->
                 new Behaviour(
                         overload,
@@ -75,7 +85,8 @@ public final class Behaviour {
                         plan,
                         spend,
                         lies,
-                        text == null ? null : Settings.time(name, text));
+                        text == null ? null : Settings.time(name, text),
+                        with(name));
             default -> with(name, text == null ? null : Settings.parse(name, text));
         };
     }
@@ -100,22 +111,44 @@ public final class Behaviour {
     private Behaviour with(String name, @Nullable Settings now) {
         return switch (name) {
             case "overload" ->
-                new Behaviour(read(now, Overload::of), streamError, acceleration, plan, spend, lies, newDayIn);
+                new Behaviour(
+                        read(now, Overload::of), streamError, acceleration, plan, spend, lies, newDayIn, with(name));
             case "stream-error" ->
-                new Behaviour(overload, read(now, StreamError::of), acceleration, plan, spend, lies, newDayIn);
+                new Behaviour(
+                        overload, read(now, StreamError::of), acceleration, plan, spend, lies, newDayIn, with(name));
             case "acceleration" ->
-                new Behaviour(overload, streamError, read(now, Acceleration::of), plan, spend, lies, newDayIn);
+                new Behaviour(
+                        overload, streamError, read(now, Acceleration::of), plan, spend, lies, newDayIn, with(name));
             case "plan" ->
-                new Behaviour(overload, streamError, acceleration, read(now, Plan::of), spend, lies, newDayIn);
+                new Behaviour(
+                        overload, streamError, acceleration, read(now, Plan::of), spend, lies, newDayIn, with(name));
             case "spend" -> {
                 Spend read = read(now, Spend::of);
                 yield new Behaviour(
-                        overload, streamError, acceleration, plan, read == null ? Spend.DEFAULT : read, lies, newDayIn);
+                        overload,
+                        streamError,
+                        acceleration,
+                        plan,
+                        read == null ? Spend.DEFAULT : read,
+                        lies,
+                        newDayIn,
+                        with(name));
             }
             default ->
                 throw new IllegalArgumentException("unknown behaviour '" + name + "': known are overload, "
                         + "stream-error, acceleration, plan, spend, lies, new-day-in");
         };
+    }
+
+    private Set<String> with(String name) {
+        Set<String> more = new HashSet<>(set);
+        more.add(name);
+        return more;
+    }
+
+    /** The same, as if it had always been so. */
+    Behaviour settled() {
+        return new Behaviour(overload, streamError, acceleration, plan, spend, lies, newDayIn, Set.of());
     }
 
     private static <T> @Nullable T read(@Nullable Settings settings, Function<Settings, T> how) {

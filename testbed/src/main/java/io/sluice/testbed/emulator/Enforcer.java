@@ -141,12 +141,11 @@ final class Enforcer {
      * @throws IllegalArgumentException if this provider never does such a thing
      */
     synchronized void behave(UnaryOperator<Behaviour> change) {
-        Behaviour before = account.behaviour();
-        Behaviour next = change.apply(before);
+        Behaviour next = change.apply(account.behaviour());
         rules.check(options.provider(), next);
         long now = now();
         account.behave(next, now);
-        if (next.newDayIn != before.newDayIn) {
+        if (next.set.contains("new-day-in")) {
             newDay(next, now);
         }
     }

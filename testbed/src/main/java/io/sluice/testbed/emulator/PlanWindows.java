@@ -39,7 +39,7 @@ final class PlanWindows {
         Use deciding() {
             Use deciding = windows.get(0);
             for (Use window : windows) {
-                boolean worse = window.isUsedUp() && deciding.isUsedUp()
+                boolean worse = (window.isUsedUp() && deciding.isUsedUp())
                         ? window.resetAt().isAfter(deciding.resetAt())
                         : window.used() > deciding.used();
                 deciding = worse ? window : deciding;
