@@ -46,7 +46,7 @@ record Incoming(String method, String path, String query, UnaryOperator<@Nullabl
     /** What the model is asked; some may be given as text instead of a list. */
     static void requireList(JsonNode body, String name, boolean orText) {
         JsonNode list = body.path(name);
-        boolean good = orText && list.isString() ? !list.asString().isEmpty() : list.isArray() && !list.isEmpty();
+        boolean good = (orText && list.isString()) ? !list.asString().isEmpty() : list.isArray() && !list.isEmpty();
         if (!good) {
             throw new BadRequest(
                     name + ": " + (list.isMissingNode() ? "Field required" : "at least one message is required"));

@@ -121,7 +121,7 @@ final class OpenAiDialect implements Dialect {
     public Reply overRate(Rejected rejected, Denial.Rate rate) {
         Map<String, String> headers = OpenAiHeaders.of(rejected.standing(), rejected.id(), rate.kind());
         // What never fits is told no wait.
-        if (rate.requested() <= rate.limit()) {
+        if (!OpenAiTexts.neverFits(rate)) {
             waiting(rejected, headers);
         }
         boolean requests = rate.kind() == Kind.REQUESTS || rate.kind() == Kind.DAILY_REQUESTS;

@@ -16,7 +16,7 @@ final class OpenAiTexts {
 
     static String overRate(Rejected rejected, Denial.Rate rate) {
         long limit = rate.limit();
-        if (rate.requested() > limit) {
+        if (neverFits(rate)) {
             return "Request too large for " + where(rejected.call()) + unit(rate.kind()) + ": Limit " + limit
                     + ", Requested " + rate.requested()
                     + ". The input or output tokens must be reduced in order to run successfully.";
@@ -24,6 +24,11 @@ final class OpenAiTexts {
         String again = rejected.waitUs() == 0 ? "" : " Please try again in " + time(rejected.waitUs()) + ".";
         return "Rate limit reached for " + where(rejected.call()) + unit(rate.kind()) + ": Limit " + limit + ", Used "
                 + (limit - rate.remaining()) + ", Requested " + rate.requested() + "." + again;
+    }
+
+    /** More tokens than the limit; that nothing is allowed at all is said like any limit. */
+    static boolean neverFits(Denial.Rate rate) {
+        return rate.limit() > 0 && rate.requested() > rate.limit();
     }
 
     /** A rejection that comes after HTTP 200. */

@@ -48,9 +48,12 @@ final class Pool {
             waitUs = Math.max(waitUs, kindWaitUs);
         }
         Counter counter = shortOf == null ? null : counters.get(shortOf);
+        // Closed for good: no wait opens it.
+        boolean closed = shortOf != null && limit(shortOf) == 0;
         return shortOf == null || counter == null
                 ? null
-                : new Denial.Rate(shortOf, limit(shortOf), counter.remaining(nowUs), amount(shortOf, call), waitUs);
+                : new Denial.Rate(
+                        shortOf, limit(shortOf), counter.remaining(nowUs), amount(shortOf, call), closed ? 0 : waitUs);
     }
 
     /** Output is not known beforehand: it only asks that the limit is not used up. */

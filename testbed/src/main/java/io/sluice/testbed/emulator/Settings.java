@@ -128,10 +128,15 @@ final class Settings {
                 what + " is no time up to 8 days: '" + text + "'; write 500ms, 5s, 1m or 5h");
     }
 
-    /** One of an enum's words, which are its names in lower case with {@code -} for {@code _}. */
-    <E extends Enum<E>> E word(String name, Class<E> type, E otherwise) {
+    /** One of an enum's words, which are its names in lower case with {@code -} for {@code _}; {@code null} if absent. */
+    <E extends Enum<E>> @Nullable E word(String name, Class<E> type) {
         String text = take(name);
-        return text == null ? otherwise : word(of + ": " + name, type, text);
+        return text == null ? null : word(of + ": " + name, type, text);
+    }
+
+    <E extends Enum<E>> E word(String name, Class<E> type, E otherwise) {
+        E value = word(name, type);
+        return value == null ? otherwise : value;
     }
 
     static <E extends Enum<E>> E word(String what, Class<E> type, String text) {

@@ -24,7 +24,6 @@ record Spend(@Nullable As as, boolean spent) {
     }
 
     static Spend of(Settings settings) {
-        As as = settings.word("as", As.class, As.CAP);
-        return new Spend(as, settings.flag("spent"));
+        return new Spend(settings.word("as", As.class), settings.flag("spent"));
     }
 }

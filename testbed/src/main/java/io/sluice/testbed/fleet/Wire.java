@@ -104,7 +104,7 @@ enum Wire {
         @Override
         boolean isRejection(int status, HttpHeaders headers) {
             return super.isRejection(status, headers)
-                    || status == 402 && headers.firstValue("retry-after").isPresent();
+                    || (status == 402 && headers.firstValue("retry-after").isPresent());
         }
     };
 

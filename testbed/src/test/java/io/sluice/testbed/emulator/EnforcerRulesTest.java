@@ -11,6 +11,7 @@ import io.sluice.testbed.emulator.Denial.PlanUsedUp;
 import io.sluice.testbed.emulator.Denial.Steep;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -76,7 +77,7 @@ class EnforcerRulesTest {
 
         // 1,000,000,000 tokens a day are 11,574.07 a second.
         assertThat(reject(enforcer, call(11_575)).waitUs()).isEqualTo(1_001_000);
-        time.advance(Duration.ofSeconds(86_400));
+        time.advance(Duration.ofDays(1));
         accept(enforcer, call(1_000_000_000));
     }
 
@@ -102,6 +103,15 @@ class EnforcerRulesTest {
         accept(enforcer, call(100));
 
         assertThat(reject(enforcer, call(1)).kind()).isEqualTo(Kind.DAILY_REQUESTS);
+    }
+
+    @Test
+    void aClosedLimitNamesNoWait() {
+        for (String provider : List.of("anthropic", "openai", "gemini", "openrouter")) {
+            for (String limit : List.of("rpm=0", "itpm=0", "tpm=0", "rpd=0", "tpd=0")) {
+                assertThat(reject(enforcer(provider, limit), call(1)).waitUs()).isZero();
+            }
+        }
     }
 
     @Test

@@ -11,6 +11,9 @@ import io.sluice.testbed.emulator.EmulatorOptions;
 import io.sluice.testbed.emulator.Limits;
 import io.sluice.testbed.fleet.Target.Answer;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,18 +38,28 @@ class TargetTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "ANTHROPIC, rpm=0, 60000",
-        "OPENAI, rpm=0, 60000",
-        "GEMINI, rpm=0, 60000",
-        "OPENROUTER, rpm=0, 60000",
-        "OPENROUTER, concurrency=0, 2000"
-    })
+    @CsvSource({"ANTHROPIC, rpm=7, 9000", "OPENAI, rpm=7, 8572", "GEMINI, rpm=7, 8572", "OPENROUTER, rpm=7, 9000"})
     void aRejectionTellsItsWait(Provider provider, String limits, long waitMs) {
         try (Emulator emulator = emulator(provider, limits, Behaviour.NONE)) {
             Target target = new Target(emulator.uri(), Wire.of(provider));
+            for (int i = 0; i < 7; i++) {
+                assertThat(target.send(work()).join()).isInstanceOf(Answer.Served.class);
+            }
 
+            // 60 s / 7 = 8.57 s, in whole seconds where the provider says no finer.
             assertThat(target.send(work()).join()).isEqualTo(new Answer.Rejected(Duration.ofMillis(waitMs)));
+        }
+    }
+
+    @Test
+    void whatPassesIsARejectionAndWhatDoesNotIsNone() {
+        try (Emulator emulator = emulator(Provider.OPENROUTER, "concurrency=0", Behaviour.NONE)) {
+            Target target = new Target(emulator.uri(), Wire.OPENROUTER);
+            assertThat(target.send(work()).join()).isEqualTo(new Answer.Rejected(Duration.ofSeconds(2)));
+        }
+        try (Emulator emulator = emulator(Provider.OPENROUTER, "usd=0", Behaviour.NONE)) {
+            Target target = new Target(emulator.uri(), Wire.OPENROUTER);
+            assertThat(target.send(work()).join()).isEqualTo(new Answer.Failed("HTTP 402"));
         }
     }
 
@@ -61,8 +74,9 @@ class TargetTest {
     }
 
     private static Emulator emulator(Provider provider, String limits, Behaviour behaviour) {
-        return Emulator.start(
-                EmulatorOptions.of(provider.label(), Limits.parse(limits)).behaviour(behaviour));
+        return Emulator.start(EmulatorOptions.of(provider.label(), Limits.parse(limits))
+                .behaviour(behaviour)
+                .time(InstantSource.fixed(Instant.EPOCH)));
     }
 
     private static Work work() {
