@@ -34,14 +34,18 @@ import reactor.netty.ChannelBindException;
         footer = {
             "",
             "GET /_log?since=SEQ is the log, GET /_stats the sums, POST /_reset starts over.",
-            "A call may state its size in headers: x-emulate-{input,cache-read,cache-write,output,thinking}-tokens,",
-            "x-emulate-duration-ms, x-emulate-agent.",
+            "A call may state its size in headers: x-emulate-input-tokens, and likewise",
+            "cache-read, cache-write, output, thinking; x-emulate-duration-ms,",
+            "x-emulate-agent.",
             "",
-            "POST /_behave changes, while it runs, what --overload, --stream-error, --acceleration, --plan, --spend, --lies",
-            "and --new-day-in set: a JSON object of at most 10,000 bytes with a member for each one to change, named as the",
-            "option; its value is the option's text, an object of the same pairs, or null for off. For instance:",
-            "  {\"overload\": {\"share\": 0.5, \"for\": \"10s\"}, \"lies\": \"rounded,late\", \"plan\": null}",
-            "Limits themselves do not change. POST /_reset goes back to the options."
+            "POST /_behave changes while it runs what these options set: --overload,",
+            "--stream-error, --acceleration, --plan, --spend, --lies, --new-day-in.",
+            "It takes a JSON object of at most 10,000 bytes: a member for each one to",
+            "change, named as the option, its value the option's text, an object of the",
+            "same pairs, or null for off.",
+            "  {\"overload\": {\"share\": 0.5, \"for\": \"10s\"}, \"lies\": \"late\", \"plan\": null}",
+            "What is named begins anew; limits do not change. POST /_reset goes back to the",
+            "options."
         })
 public final class EmulatorCommand implements Callable<Integer> {
     private static final int ENVIRONMENT = 3;
