@@ -5,15 +5,22 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The judge's side: the log, the stats and a way to start over. */
 final class Admin {
     /** Lines rendered at a time: a few milliseconds of one thread, whatever the log's length. */
     private static final int CHUNK = 1_000;
+
+    private static final int MOST_BEHAVIOUR = 10_000;
+    private static final JsonMapper JSON = JsonMapper.shared();
 
     private final Enforcer enforcer;
 
@@ -30,12 +37,44 @@ final class Admin {
         return switch (request.method().name() + " " + query.path()) {
             case "GET /_log" -> log(query, response);
             case "GET /_stats" -> json(response, 200, enforcer.stats().toString());
+            case "POST /_behave" -> behave(request, response);
             case "POST /_reset" ->
                 enforcer.reset()
                         ? response.status(204).send().then()
                         : json(response, 409, "{\"error\":\"calls are in flight\"}");
-            default -> json(response, 404, "{\"error\":\"known are GET /_log, GET /_stats, POST /_reset\"}");
+            default ->
+                json(response, 404, "{\"error\":\"known are GET /_log, GET /_stats, POST /_behave, POST /_reset\"}");
         };
+    }
+
+    private Mono<Void> behave(HttpServerRequest request, HttpServerResponse response) {
+        return Calls.body(request, MOST_BEHAVIOUR).flatMap(body -> {
+            String problem = body.size() > MOST_BEHAVIOUR
+                    ? "more than " + MOST_BEHAVIOUR + " bytes"
+                    : behave(body.toString(StandardCharsets.UTF_8));
+            return problem == null
+                    ? response.status(204).send().then()
+                    : json(
+                            response,
+                            400,
+                            JSON.createObjectNode().put("error", problem).toString());
+        });
+    }
+
+    /** What is wrong with it; {@code null} if it was done. */
+    private @Nullable String behave(String body) {
+        try {
+            JsonNode change = JSON.readTree(body);
+            if (!change.isObject()) {
+                return "not a JSON object";
+            }
+            enforcer.behave(now -> now.with(change));
+            return null;
+        } catch (JacksonException e) {
+            return "not valid JSON: " + e.getOriginalMessage();
+        } catch (IllegalArgumentException e) {
+            return e.getMessage();
+        }
     }
 
     private Mono<Void> log(QueryStringDecoder query, HttpServerResponse response) {

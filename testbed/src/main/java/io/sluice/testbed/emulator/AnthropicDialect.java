@@ -1,22 +1,28 @@
 package io.sluice.testbed.emulator;
 
 import io.sluice.testbed.emulator.Decision.Rejected;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import tools.jackson.core.JacksonException;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Anthropic's Messages API. Input counts as fresh input plus cache writes; cache reads do not. Sources: Anthropic's pages
- * on rate limits, errors and streaming (platform.claude.com/docs/en/api, August 2026); what a rejection for concurrency
- * says is not documented and follows replies seen in public.
+ * on rate limits, errors and streaming (platform.claude.com/docs/en/api, August 2026); what a rejection for concurrency,
+ * acceleration, credits or a plan's window says is not documented and follows replies seen in public.
  *
  * <p>Any credentials are good, and beta headers are ignored.
  */
 final class AnthropicDialect implements Dialect {
-    private final JsonMapper json = JsonMapper.shared();
+    private static final JsonMapper JSON = JsonMapper.shared();
+    private static final Rules RULES =
+            new Rules(ZoneOffset.UTC, false, true, false, List.of(Spend.As.CAP, Spend.As.OWN, Spend.As.CREDITS), true);
+
     private final int tokensPerSecond;
 
     AnthropicDialect(int tokensPerSecond) {
@@ -24,12 +30,17 @@ final class AnthropicDialect implements Dialect {
     }
 
     @Override
+    public Rules rules() {
+        return RULES;
+    }
+
+    @Override
     public Ask read(Incoming request, long id) {
         String route = request.method() + " " + request.path();
         return switch (route) {
-            case "POST /v1/messages" -> new Ask.Generate(call(request));
+            case "POST /v1/messages" -> message(request, id);
             case "POST /v1/messages/count_tokens" -> new Ask.Plain(countTokens(request, id));
-            case "GET /v1/models" -> new Ask.Plain(reply(200, AnthropicAnswers.models(), id));
+            case "GET /v1/models" -> new Ask.Plain(reply(200, AnthropicAnswer.models(), id));
             default ->
                 new Ask.Plain(
                         switch (request.path()) {
@@ -40,70 +51,33 @@ final class AnthropicDialect implements Dialect {
         };
     }
 
-    private Call call(Incoming request) {
-        JsonNode body = body(request);
-        String model = model(body);
-        JsonNode maxTokens = body.path("max_tokens");
-        if (!maxTokens.isIntegralNumber() || maxTokens.asLong() < 1) {
-            throw new BadRequest("max_tokens: " + (maxTokens.isMissingNode() ? "Field required" : "must be 1 or more"));
+    private Ask message(Incoming request, long id) {
+        JsonNode body = request.json();
+        String model = Incoming.model(body);
+        Long cap = Incoming.cap(body, "max_tokens");
+        if (cap == null) {
+            throw new BadRequest("max_tokens: Field required");
         }
-        requireMessages(body);
-        Simulation simulation = Simulation.of(request.headers());
-        long input = input(simulation, body);
-        long output = Math.min(simulation.output(), maxTokens.asLong());
-        return new Call(
-                simulation.agent(),
-                model,
-                body.path("stream").asBoolean(false),
-                input,
-                simulation.cacheRead(),
-                simulation.cacheWrite(),
-                input + simulation.cacheWrite(),
-                output,
-                output < simulation.output(),
-                simulation.duration() == null ? Dialect.pace(output, tokensPerSecond) : simulation.duration());
+        Incoming.requireList(body, "messages", false);
+        boolean streams = body.path("stream").asBoolean(false);
+        Call call = request.simulation().call(body, model, streams, cap, tokensPerSecond, new Counts());
+        return new Ask.Generate(call, new AnthropicAnswer(call, id));
+    }
+
+    private static final class Counts implements Simulation.Counts {
+        @Override
+        public long input(long fresh, long cacheRead, long cacheWrite) {
+            return fresh + cacheWrite;
+        }
     }
 
     private Reply countTokens(Incoming request, long id) {
-        JsonNode body = body(request);
-        model(body);
-        requireMessages(body);
-        ObjectNode count = json.createObjectNode();
-        count.put("input_tokens", input(Simulation.of(request.headers()), body));
+        JsonNode body = request.json();
+        Incoming.model(body);
+        Incoming.requireList(body, "messages", false);
+        ObjectNode count = JSON.createObjectNode();
+        count.put("input_tokens", request.simulation().input(body));
         return reply(200, count, id);
-    }
-
-    private static long input(Simulation simulation, JsonNode body) {
-        return simulation.input() == null ? TextSize.tokens(body) : simulation.input();
-    }
-
-    private JsonNode body(Incoming request) {
-        try {
-            JsonNode body = json.readTree(request.body());
-            if (body.isObject()) {
-                return body;
-            }
-        } catch (JacksonException e) {
-            throw new BadRequest("The request body is not valid JSON: " + e.getOriginalMessage());
-        }
-        throw new BadRequest("The request body must be a JSON object");
-    }
-
-    private static String model(JsonNode body) {
-        JsonNode model = body.path("model");
-        if (!model.isString() || model.asString().isEmpty() || model.asString().length() > 256) {
-            throw new BadRequest(
-                    "model: " + (model.isMissingNode() ? "Field required" : "must be 1 to 256 characters"));
-        }
-        return model.asString();
-    }
-
-    private static void requireMessages(JsonNode body) {
-        JsonNode messages = body.path("messages");
-        if (!messages.isArray() || messages.isEmpty()) {
-            throw new BadRequest(
-                    "messages: " + (messages.isMissingNode() ? "Field required" : "at least one message is required"));
-        }
     }
 
     @Override
@@ -115,48 +89,114 @@ final class AnthropicDialect implements Dialect {
     }
 
     @Override
-    public String answer(Call call, long id) {
-        return json.writeValueAsString(AnthropicAnswers.message(call, id));
-    }
-
-    @Override
-    public String opening(Call call, long id) {
-        return AnthropicAnswers.opening(call, id);
-    }
-
-    @Override
-    public String delta(long tokens) {
-        return AnthropicAnswers.delta(tokens);
-    }
-
-    @Override
-    public String closing(Call call) {
-        return AnthropicAnswers.closing(call);
-    }
-
-    @Override
-    public Reply rejection(Rejected rejected) {
-        Reply reply = reply(429, failure("rate_limit_error", rejectionText(rejected), rejected.id()), rejected.id());
-        Map<String, String> headers = headers(rejected.standing(), rejected.id());
-        if (rejected.waitUs() > 0) {
-            headers.put("retry-after", Long.toString(Math.max(1, (rejected.waitUs() + 999_999) / 1_000_000)));
+    public int status(Denial denial) {
+        if (denial instanceof Denial.Busy busy) {
+            return busy.status() == null ? 529 : busy.status();
         }
-        return new Reply(reply.status(), headers, reply.body());
+        return denial instanceof Denial.NoMoney money && money.as() != Spend.As.CAP ? 400 : 429;
     }
 
-    private static String rejectionText(Rejected rejected) {
-        String unit = switch (rejected.kind()) {
-            case REQUESTS -> "requests";
-            case INPUT -> "input tokens";
-            case OUTPUT -> "output tokens";
-            case CONCURRENCY -> "";
+    @Override
+    public Reply overRate(Rejected rejected, Denial.Rate rate) {
+        return limited(
+                rejected,
+                "This request would exceed your organization's rate limit of "
+                        + AnthropicHeaders.withCommas(rate.limit()) + " " + unit(rate.kind()) + " (org: "
+                        + AnthropicHeaders.ORGANIZATION + ", model: "
+                        + rejected.call().model() + ").");
+    }
+
+    private static String unit(Kind kind) {
+        return switch (kind) {
+            case REQUESTS -> "requests per minute";
+            case INPUT -> "input tokens per minute";
+            case OUTPUT -> "output tokens per minute";
+            case DAILY_REQUESTS -> "requests per day";
+            case DAILY_TOKENS -> "tokens per day";
+            default -> "tokens per minute";
         };
-        if (unit.isEmpty()) {
-            return "Number of concurrent connections has exceeded your rate limit. Please try again later.";
+    }
+
+    @Override
+    public Reply fullHouse(Rejected rejected, Denial.Slots slots) {
+        return limited(
+                rejected, "Number of concurrent connections has exceeded your rate limit. Please try again later.");
+    }
+
+    @Override
+    public Reply tooSteep(Rejected rejected, Denial.Steep steep) {
+        String unit = unit(steep.of() == Acceleration.Of.REQUESTS ? Kind.REQUESTS : Kind.INPUT);
+        String text = "This request would exceed the maximum usage increase rate for " + unit + " (org: "
+                + AnthropicHeaders.ORGANIZATION + ", model: " + rejected.call().model() + "). Your current limit is "
+                + AnthropicHeaders.withCommas(steep.limit()) + " " + unit + ", and will increase to "
+                + AnthropicHeaders.withCommas(steep.next())
+                + " at the next minute boundary. Please scale up your usage more gradually.";
+        return limited(rejected, text);
+    }
+
+    /** No wait is named: the account is closed until a date or until somebody pays. */
+    @Override
+    public Reply noMoney(Rejected rejected, Denial.NoMoney noMoney) {
+        String until = noMoney.until() == null ? "" : " You will regain access on " + day(noMoney.until()) + ".";
+        ObjectNode body = switch (noMoney.as()) {
+            case CAP, WINDOW -> {
+                ObjectNode capped = failure(
+                        "rate_limit_error",
+                        "Your organization has reached its monthly spend limit." + until,
+                        rejected.id());
+                capped.withObject("error").putObject("details").put("error_code", "enforced_spend_limit_reached");
+                yield capped;
+            }
+            case OWN ->
+                failure(
+                        "invalid_request_error",
+                        "You have reached your specified API usage limits." + until,
+                        rejected.id());
+            case CREDITS ->
+                failure(
+                        "invalid_request_error",
+                        "Your credit balance is too low to access the Anthropic API. Please go to Plans & "
+                                + "Billing to upgrade or purchase credits.",
+                        rejected.id());
+        };
+        return reply(status(noMoney), body, rejected.id());
+    }
+
+    private static String day(@Nullable Instant until) {
+        return until == null ? "" : until.atZone(ZoneOffset.UTC).toLocalDate() + " at 00:00 UTC";
+    }
+
+    @Override
+    public Reply planUsedUp(Rejected rejected, Denial.PlanUsedUp plan) {
+        return limited(rejected, "This request would exceed your account's rate limit. Please try again later.");
+    }
+
+    @Override
+    public Reply busy(Rejected rejected, Denial.Busy busy) {
+        int status = status(busy);
+        ObjectNode body = switch (status) {
+            case 429 -> failure("rate_limit_error", "Please try again later.", rejected.id());
+            case 504 -> failure("timeout_error", "The request timed out.", rejected.id());
+            case 500, 502 -> failure("api_error", "Internal server error", rejected.id());
+            default -> failure("overloaded_error", "Overloaded", rejected.id());
+        };
+        Map<String, String> headers =
+                waiting(rejected, reply(status, body, rejected.id()).headers());
+        headers.put("x-should-retry", "true");
+        return new Reply(status, headers, JSON.writeValueAsString(body));
+    }
+
+    /** A 429 that tells where the limits stand, and how long to wait where that is known. */
+    private Reply limited(Rejected rejected, String text) {
+        Map<String, String> headers = waiting(rejected, headers(rejected.standing(), rejected.id()));
+        return new Reply(429, headers, JSON.writeValueAsString(failure("rate_limit_error", text, rejected.id())));
+    }
+
+    private static Map<String, String> waiting(Rejected rejected, Map<String, String> headers) {
+        if (rejected.waitUs() > 0) {
+            headers.put("retry-after", Dialect.seconds(rejected.waitUs()));
         }
-        return "This request would exceed your organization's rate limit of "
-                + AnthropicHeaders.withCommas(rejected.limit()) + " " + unit + " per minute (org: "
-                + AnthropicHeaders.ORGANIZATION + ", model: " + rejected.call().model() + ").";
+        return headers;
     }
 
     @Override
@@ -170,17 +210,17 @@ final class AnthropicDialect implements Dialect {
         return reply(status, failure(type, message, id), id);
     }
 
-    private ObjectNode failure(String type, String message, long id) {
-        ObjectNode body = json.createObjectNode();
+    static ObjectNode failure(String type, String message, long id) {
+        ObjectNode body = JSON.createObjectNode();
         body.put("type", "error");
         body.putObject("error").put("type", type).put("message", message);
         body.put("request_id", Dialect.requestId(id));
         return body;
     }
 
-    private Reply reply(int status, JsonNode body, long id) {
+    private static Reply reply(int status, JsonNode body, long id) {
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("request-id", Dialect.requestId(id));
-        return new Reply(status, headers, json.writeValueAsString(body));
+        return new Reply(status, headers, JSON.writeValueAsString(body));
     }
 }

@@ -26,8 +26,40 @@ final class AnthropicHeaders {
         put(headers, "requests", standing.levels().get(Kind.REQUESTS), 1);
         put(headers, "input-tokens", input, 1_000);
         put(headers, "output-tokens", output, 1_000);
-        put(headers, "tokens", together(input, output), 1_000);
+        Level own = standing.levels().get(Kind.TOKENS);
+        put(headers, "tokens", own == null ? together(input, output) : own, 1_000);
+        if (standing.plan() != null) {
+            plan(headers, standing.plan());
+        }
         return headers;
+    }
+
+    /** A subscription's {@code unified} headers: resets in epoch seconds. Follows replies seen in public. */
+    private static void plan(Map<String, String> headers, PlanWindows.Seen plan) {
+        String prefix = "anthropic-ratelimit-unified-";
+        PlanWindows.Use deciding = plan.deciding();
+        headers.put(prefix + "status", status(deciding));
+        headers.put(prefix + "reset", Long.toString(deciding.resetAt().getEpochSecond()));
+        headers.put(prefix + "representative-claim", deciding.name().equals("5h") ? "five_hour" : "seven_day");
+        for (PlanWindows.Use window : plan.windows()) {
+            headers.put(prefix + window.name() + "-status", status(window));
+            headers.put(
+                    prefix + window.name() + "-reset",
+                    Long.toString(window.resetAt().getEpochSecond()));
+            headers.put(prefix + window.name() + "-utilization", utilization(window.used()));
+        }
+        headers.put(prefix + "fallback-percentage", "0.5");
+        headers.put(prefix + "overage-status", "rejected");
+        headers.put(prefix + "overage-disabled-reason", "out_of_credits");
+    }
+
+    private static String status(PlanWindows.Use window) {
+        return window.isUsedUp() ? "rejected" : window.warns() ? "allowed_warning" : "allowed";
+    }
+
+    /** Cut, not rounded: 1.0 is used up. */
+    private static String utilization(double used) {
+        return Double.toString(Math.floor(used * 100) / 100);
     }
 
     private static void put(Map<String, String> headers, String name, @Nullable Level level, long granularity) {

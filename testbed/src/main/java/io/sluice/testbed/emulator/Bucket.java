@@ -1,28 +1,45 @@
 package io.sluice.testbed.emulator;
 
 /**
- * A token bucket: holds {@code limit x burst / 60 s}, starts full, refills all the time, goes below zero when more is
+ * A token bucket: holds {@code limit x burst / period}, starts full, refills all the time, goes below zero when more is
  * booked than it holds.
  *
- * <p>Levels are in units x microseconds of a minute: one microsecond refills exactly {@code limit} of them. 50 a minute
- * with a burst of 60 s holds 50 units = 3,000,000,000; one unit, 60,000,000, is back after 1.2 s.
+ * <p>Levels are in units x ticks of the period: one tick refills exactly {@code limit} of them. With ticks of a
+ * microsecond, 50 a minute with a burst of 60 s holds 50 units = 3,000,000,000; one unit, 60,000,000, is back after 1.2 s.
+ * A day is counted in milliseconds, or 10^9 a day would not fit a long.
  */
 final class Bucket implements Counter {
+    private static final long DAY_MS = 86_400_000;
+
     private final long limit;
     private final long capacity;
+    private final long period;
+    private final long tickUs;
     private long level;
-    private long levelAtUs = Long.MIN_VALUE;
+    private long levelAt = Long.MIN_VALUE;
 
+    /** A limit a minute. */
     Bucket(long limit, long burstUs) {
+        this(limit, burstUs, MINUTE_US, 1);
+    }
+
+    private Bucket(long limit, long burst, long period, long tickUs) {
         this.limit = limit;
-        this.capacity = limit * burstUs;
+        this.capacity = limit * burst;
+        this.period = period;
+        this.tickUs = tickUs;
         this.level = capacity;
+    }
+
+    /** A limit a day that refills all the time, as OpenAI's do: of 200 a day one is back after 7 min 12 s. */
+    static Bucket ofDay(long limit) {
+        return new Bucket(limit, DAY_MS, DAY_MS, 1_000);
     }
 
     @Override
     public long waitFor(long amount, long nowUs) {
         refill(nowUs);
-        long wanted = amount * MINUTE_US;
+        long wanted = amount * period;
         return wanted <= capacity ? refillTime(wanted) : Math.max(refillTime(capacity), 1);
     }
 
@@ -35,13 +52,13 @@ final class Bucket implements Counter {
     @Override
     public void book(long amount, long nowUs) {
         refill(nowUs);
-        level -= amount * MINUTE_US;
+        level -= amount * period;
     }
 
     @Override
     public long remaining(long nowUs) {
         refill(nowUs);
-        return Math.max(0, level / MINUTE_US);
+        return Math.max(0, level / period);
     }
 
     @Override
@@ -51,19 +68,25 @@ final class Bucket implements Counter {
     }
 
     private void refill(long nowUs) {
-        if (levelAtUs != Long.MIN_VALUE) {
-            long elapsed = nowUs - levelAtUs;
+        long now = nowUs / tickUs;
+        if (levelAt != Long.MIN_VALUE) {
+            long elapsed = now - levelAt;
             // Past the time it takes to fill, the product below would only overflow.
-            level = elapsed >= refillTime(capacity) ? capacity : level + elapsed * limit;
+            level = elapsed >= ticksTo(capacity) ? capacity : level + elapsed * limit;
         }
-        levelAtUs = nowUs;
+        levelAt = now;
     }
 
-    /** Microseconds until the level is at least {@code wanted}, rounded up. A closed limit says one minute. */
+    /** Microseconds until the level is at least {@code wanted}, rounded up. */
     private long refillTime(long wanted) {
+        return ticksTo(wanted) * tickUs;
+    }
+
+    /** A closed limit says one period. */
+    private long ticksTo(long wanted) {
         if (level >= wanted) {
             return 0;
         }
-        return limit == 0 ? MINUTE_US : (wanted - level + limit - 1) / limit;
+        return limit == 0 ? period : (wanted - level + limit - 1) / limit;
     }
 }

@@ -1,13 +1,13 @@
 package io.sluice.testbed.emulator;
 
 /**
- * Counts one limit that is given per minute. Time comes in with every question, in microseconds on any scale that never
+ * Counts one limit. Time comes in with every question, in microseconds on any scale that never
  * goes back, so a counter is as testable as arithmetic; all of it is whole numbers, so it is as exact.
  *
  * <p>What was booked may carry a counter over its limit (output is only known as it is produced); that is then seen by
  * who asks next.
  */
-sealed interface Counter permits Bucket, Rolling, Quantised {
+sealed interface Counter permits Bucket, Rolling, Quantised, Calendar {
 
     long MINUTE_US = 60_000_000L;
 

@@ -22,13 +22,23 @@ final class DecisionLog {
         this.startUs = startUs;
     }
 
-    synchronized void add(Event event, long nowUs, long id, Call call, Pool pool, @Nullable Kind kind, long output) {
+    /** A rejection with the HTTP status it was sent with. */
+    void reject(long nowUs, long id, Call call, Pool pool, Kind kind, int status) {
+        add(Event.REJECTED, nowUs, id, call, pool, kind, 0, status);
+    }
+
+    void add(Event event, long nowUs, long id, Call call, Pool pool, @Nullable Kind kind, long output) {
+        add(event, nowUs, id, call, pool, kind, output, event.status);
+    }
+
+    private synchronized void add(
+            Event event, long nowUs, long id, Call call, Pool pool, @Nullable Kind kind, long output, int status) {
         if (size == ring.length && size < capacity) {
             grow();
         }
         lastSeq++;
-        ring[slot(lastSeq)] =
-                new Entry(lastSeq, nowUs, nowUs - startUs, event, id, call, pool.name, kind, output, pool.inFlight);
+        ring[slot(lastSeq)] = new Entry(
+                lastSeq, nowUs, nowUs - startUs, event, id, call, pool.name, kind, output, pool.inFlight, status);
         if (size < ring.length) {
             size++;
         } else {
@@ -73,11 +83,12 @@ final class DecisionLog {
         return (int) (seq % ring.length);
     }
 
-    /** What happened, with the HTTP status it stands for: 499 is a client that left. */
+    /** What happened, with the HTTP status it usually stands for: 499 is a client that left; a stream fails after 200. */
     enum Event {
         ACCEPTED(200),
         REJECTED(429),
         FINISHED(200),
+        FAILED(200),
         ABORTED(499);
 
         final int status;
@@ -105,5 +116,6 @@ final class DecisionLog {
             String pool,
             @Nullable Kind kind,
             long output,
-            int inFlight) {}
+            int inFlight,
+            int status) {}
 }

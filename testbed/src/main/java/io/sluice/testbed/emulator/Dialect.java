@@ -1,6 +1,6 @@
 package io.sluice.testbed.emulator;
 
-import java.time.Duration;
+import io.sluice.testbed.emulator.Decision.Rejected;
 import java.util.Map;
 
 /**
@@ -12,15 +12,22 @@ interface Dialect {
     /**
      * The dialect that speaks a provider's HTTP.
      *
-     * @param tokensPerSecond how fast calls that name no duration produce output
      * @throws IllegalArgumentException if there is none
      */
-    static Dialect of(String provider, int tokensPerSecond) {
-        if (provider.equals("anthropic")) {
-            return new AnthropicDialect(tokensPerSecond);
-        }
-        throw new IllegalArgumentException("unknown provider '" + provider + "': known are anthropic");
+    static Dialect of(EmulatorOptions options) {
+        return switch (options.provider()) {
+            case "anthropic" -> new AnthropicDialect(options.tokensPerSecond());
+            case "openai" -> new OpenAiDialect(options.tokensPerSecond(), options.time());
+            case "gemini" -> new GeminiDialect(options.tokensPerSecond());
+            case "openrouter" -> new OpenRouterDialect(options.tokensPerSecond(), options.prices(), options.time());
+            default ->
+                throw new IllegalArgumentException("unknown provider '" + options.provider()
+                        + "': known are anthropic, openai, gemini, openrouter");
+        };
     }
+
+    /** What the provider counts and keeps. */
+    Rules rules();
 
     /**
      * What a request asks for.
@@ -29,23 +36,40 @@ interface Dialect {
      */
     Ask read(Incoming request, long id);
 
-    /** The rate headers of an accepted call, and the request's id. */
+    /** The headers of an accepted call. */
     Map<String, String> headers(Standing standing, long id);
 
-    /** A whole answer, as JSON. */
-    String answer(Call call, long id);
-
-    /** The first events of a streamed answer. */
-    String opening(Call call, long id);
-
-    /** The events that carry {@code tokens} more of the answer. */
-    String delta(long tokens);
-
-    /** The last events, after all of the output. */
-    String closing(Call call);
+    /** The HTTP status a rejection has. */
+    int status(Denial denial);
 
     /** The answer to a rejected call. */
-    Reply rejection(Decision.Rejected rejected);
+    default Reply rejection(Rejected rejected) {
+        Denial denial = rejected.denial();
+        if (denial instanceof Denial.Rate rate) {
+            return overRate(rejected, rate);
+        } else if (denial instanceof Denial.Slots slots) {
+            return fullHouse(rejected, slots);
+        } else if (denial instanceof Denial.Steep steep) {
+            return tooSteep(rejected, steep);
+        } else if (denial instanceof Denial.NoMoney noMoney) {
+            return noMoney(rejected, noMoney);
+        } else if (denial instanceof Denial.PlanUsedUp plan) {
+            return planUsedUp(rejected, plan);
+        }
+        return busy(rejected, (Denial.Busy) denial);
+    }
+
+    Reply overRate(Rejected rejected, Denial.Rate rate);
+
+    Reply fullHouse(Rejected rejected, Denial.Slots slots);
+
+    Reply tooSteep(Rejected rejected, Denial.Steep steep);
+
+    Reply noMoney(Rejected rejected, Denial.NoMoney noMoney);
+
+    Reply planUsedUp(Rejected rejected, Denial.PlanUsedUp plan);
+
+    Reply busy(Rejected rejected, Denial.Busy busy);
 
     /** An error that is no rejection. */
     Reply error(int status, String message, long id);
@@ -55,14 +79,14 @@ interface Dialect {
         return "req_" + id;
     }
 
-    /** The time it takes to produce {@code tokens}. */
-    static Duration pace(long tokens, int tokensPerSecond) {
-        return Duration.ofMillis(tokens * 1_000 / tokensPerSecond);
+    /** A wait in whole seconds, rounded up, at least 1. */
+    static String seconds(long waitUs) {
+        return Long.toString(Math.max(1, (waitUs + 999_999) / 1_000_000));
     }
 
     /** What a request asks for: an answer of the model, or something that takes no limits and is answered at once. */
     sealed interface Ask {
-        record Generate(Call call) implements Ask {}
+        record Generate(Call call, Answer answer) implements Ask {}
 
         record Plain(Reply reply) implements Ask {}
     }

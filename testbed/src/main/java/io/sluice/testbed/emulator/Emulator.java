@@ -15,23 +15,25 @@ import reactor.netty.resources.LoopResources;
 
 /**
  * A provider to test against, on a real socket. Speaks the provider's HTTP, keeps its limits as the provider does, and
- * answers for itself on three more paths:
+ * answers for itself on four more paths:
  *
  * <ul>
  *   <li>{@code GET /_log?since=SEQ}: every decision after that one, oldest first, as NDJSON: {@code seq}, {@code t_ms} since
- *       start, {@code at}, {@code event} (accepted, rejected, finished, aborted), {@code agent}, {@code model},
- *       {@code pool}, {@code kind} (of a rejection: requests, input, output, concurrency), {@code input},
+ *       start, {@code at}, {@code event} (accepted, rejected, finished, failed, aborted), {@code agent}, {@code model},
+ *       {@code pool}, {@code kind} (of a rejection: requests, input, output, tokens, daily, spend, concurrency, credits,
+ *       plan_window, acceleration, overload, server), {@code input},
  *       {@code cache_read}, {@code cache_write}, {@code output} (produced; 0 until the call ended), {@code in_flight} (of
  *       the pool, after it), {@code status} (499: the client left), {@code id} (the answer's request id)
  *   <li>{@code GET /_stats}: the sums since start or reset
- *   <li>{@code POST /_reset}: 204 and counters, stats and log are as new; 409 while calls are in flight
+ *   <li>{@code POST /_behave}: 204 and it behaves as the {@link Behaviour JSON} says; 400 with what is wrong with it
+ *   <li>{@code POST /_reset}: 204 and counters, stats, log and behaviour are as new; 409 while calls are in flight
  * </ul>
  *
  * <p>A call's size may be stated in headers instead of sent as text, in tokens: {@code x-emulate-input-tokens} (fresh;
  * default: the text at 4 characters a token), {@code x-emulate-cache-read-tokens}, {@code x-emulate-cache-write-tokens}
  * (default 0), {@code x-emulate-output-tokens} (what would be produced, capped by the request; default 100). Also
- * {@code x-emulate-duration-ms} (acceptance to last token; default by output and pace) and {@code x-emulate-agent} (for
- * the log).
+ * {@code x-emulate-thinking-tokens} (the part of the output that is not shown; default 0), {@code x-emulate-duration-ms}
+ * (acceptance to last token; default by output and pace) and {@code x-emulate-agent} (for the log).
  */
 public final class Emulator implements AutoCloseable {
     private final LoopResources loops;
@@ -40,8 +42,8 @@ public final class Emulator implements AutoCloseable {
     private final DisposableServer server;
 
     private Emulator(EmulatorOptions options) {
-        Dialect dialect = Dialect.of(options.provider(), options.tokensPerSecond());
-        Enforcer enforcer = new Enforcer(options);
+        Dialect dialect = Dialect.of(options);
+        Enforcer enforcer = new Enforcer(options, dialect);
         loops = LoopResources.create(
                 "emulator", Math.max(2, Runtime.getRuntime().availableProcessors()), true);
         pace = Schedulers.newParallel("emulator-pace", 2, true);

@@ -5,20 +5,23 @@ import java.time.InstantSource;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How an {@link Emulator} behaves.
  *
- * @param provider whose HTTP it speaks: {@code anthropic}
+ * @param provider whose HTTP it speaks: {@code anthropic}, {@code openai}, {@code gemini} or {@code openrouter}
  * @param host address to listen on; loopback unless said otherwise
  * @param port 0 takes a free one
  * @param limits what each pool of models may use
  * @param counting how limits given per minute are counted
  * @param burst capacity of a bucket, or length of a quantised window, in time: 1 ms to 1 h. {@code ROLLING} ignores it
- * @param countRejected whether a rejected request counts toward {@code rpm}; by default not
+ * @param countRejected whether a rejected request counts toward {@code rpm}; {@code null} as the provider does
  * @param tokensPerSecond how fast a call that names no duration produces output
  * @param pools models that share limits: pool name to glob ({@code *} and {@code ?}, case-insensitive). The first match
  *     in iteration order wins; a model that matches none is in the pool {@code default}
+ * @param prices what tokens cost
+ * @param behaviour what it does beside keeping its limits, at the start and after a reset
  * @param logCapacity decisions kept; beyond it the oldest go and the stats say how many
  * @param time the clock of every decision. It should never step back; if it does, time stands still meanwhile. Pacing of
  *     answers runs on real timers
@@ -30,9 +33,11 @@ public record EmulatorOptions(
         Limits limits,
         Counting counting,
         Duration burst,
-        boolean countRejected,
+        @Nullable Boolean countRejected,
         int tokensPerSecond,
         Map<String, String> pools,
+        Prices prices,
+        Behaviour behaviour,
         int logCapacity,
         InstantSource time) {
 
@@ -56,128 +61,133 @@ public record EmulatorOptions(
                 limits,
                 Counting.BUCKET,
                 Duration.ofSeconds(60),
-                false,
+                null,
                 80,
                 Map.of(),
+                Prices.DEFAULT,
+                Behaviour.NONE,
                 1_000_000,
                 new MonotonicTime());
     }
 
     /** The same, counting differently. */
     public EmulatorOptions counting(Counting counting, Duration burst) {
-        return new EmulatorOptions(
-                provider,
-                host,
-                port,
-                limits,
-                counting,
-                burst,
-                countRejected,
-                tokensPerSecond,
-                pools,
-                logCapacity,
-                time);
+        Draft draft = new Draft(this);
+        draft.counting = counting;
+        draft.burst = burst;
+        return draft.options();
     }
 
     /** The same, listening elsewhere. */
     public EmulatorOptions listen(String host, int port) {
-        return new EmulatorOptions(
-                provider,
-                host,
-                port,
-                limits,
-                counting,
-                burst,
-                countRejected,
-                tokensPerSecond,
-                pools,
-                logCapacity,
-                time);
+        Draft draft = new Draft(this);
+        draft.host = host;
+        draft.port = port;
+        return draft.options();
     }
 
-    /** The same, with another choice about rejected requests. */
-    public EmulatorOptions countRejected(boolean countRejected) {
-        return new EmulatorOptions(
-                provider,
-                host,
-                port,
-                limits,
-                counting,
-                burst,
-                countRejected,
-                tokensPerSecond,
-                pools,
-                logCapacity,
-                time);
+    /** The same, with another choice about rejected requests; {@code null} as the provider does. */
+    public EmulatorOptions countRejected(@Nullable Boolean countRejected) {
+        Draft draft = new Draft(this);
+        draft.countRejected = countRejected;
+        return draft.options();
     }
 
     /** The same, with models that share limits. */
     public EmulatorOptions pools(Map<String, String> pools) {
-        return new EmulatorOptions(
-                provider,
-                host,
-                port,
-                limits,
-                counting,
-                burst,
-                countRejected,
-                tokensPerSecond,
-                pools,
-                logCapacity,
-                time);
+        Draft draft = new Draft(this);
+        draft.pools = pools;
+        return draft.options();
     }
 
     /** The same, with another pace of output. */
     public EmulatorOptions tokensPerSecond(int tokensPerSecond) {
-        return new EmulatorOptions(
-                provider,
-                host,
-                port,
-                limits,
-                counting,
-                burst,
-                countRejected,
-                tokensPerSecond,
-                pools,
-                logCapacity,
-                time);
+        Draft draft = new Draft(this);
+        draft.tokensPerSecond = tokensPerSecond;
+        return draft.options();
+    }
+
+    /** The same, at other prices. */
+    public EmulatorOptions prices(Prices prices) {
+        Draft draft = new Draft(this);
+        draft.prices = prices;
+        return draft.options();
+    }
+
+    /** The same, behaving otherwise. */
+    public EmulatorOptions behaviour(Behaviour behaviour) {
+        Draft draft = new Draft(this);
+        draft.behaviour = behaviour;
+        return draft.options();
     }
 
     /** The same, keeping another number of decisions. */
     public EmulatorOptions logCapacity(int logCapacity) {
-        return new EmulatorOptions(
-                provider,
-                host,
-                port,
-                limits,
-                counting,
-                burst,
-                countRejected,
-                tokensPerSecond,
-                pools,
-                logCapacity,
-                time);
+        Draft draft = new Draft(this);
+        draft.logCapacity = logCapacity;
+        return draft.options();
     }
 
     /** The same, on another clock. */
     public EmulatorOptions time(InstantSource time) {
-        return new EmulatorOptions(
-                provider,
-                host,
-                port,
-                limits,
-                counting,
-                burst,
-                countRejected,
-                tokensPerSecond,
-                pools,
-                logCapacity,
-                time);
+        Draft draft = new Draft(this);
+        draft.time = time;
+        return draft.options();
     }
 
     private static void check(boolean good, String message) {
         if (!good) {
             throw new IllegalArgumentException(message);
+        }
+    }
+
+    /** The same options, to change one or two of. */
+    private static final class Draft {
+        private final String provider;
+        private String host;
+        private int port;
+        private final Limits limits;
+        private Counting counting;
+        private Duration burst;
+        private @Nullable Boolean countRejected;
+        private int tokensPerSecond;
+        private Map<String, String> pools;
+        private Prices prices;
+        private Behaviour behaviour;
+        private int logCapacity;
+        private InstantSource time;
+
+        Draft(EmulatorOptions of) {
+            provider = of.provider;
+            host = of.host;
+            port = of.port;
+            limits = of.limits;
+            counting = of.counting;
+            burst = of.burst;
+            countRejected = of.countRejected;
+            tokensPerSecond = of.tokensPerSecond;
+            pools = of.pools;
+            prices = of.prices;
+            behaviour = of.behaviour;
+            logCapacity = of.logCapacity;
+            time = of.time;
+        }
+
+        EmulatorOptions options() {
+            return new EmulatorOptions(
+                    provider,
+                    host,
+                    port,
+                    limits,
+                    counting,
+                    burst,
+                    countRejected,
+                    tokensPerSecond,
+                    pools,
+                    prices,
+                    behaviour,
+                    logCapacity,
+                    time);
         }
     }
 }

@@ -64,7 +64,7 @@ record LogLine(
                 call.cacheWrite(),
                 entry.output(),
                 entry.inFlight(),
-                entry.event().status,
+                entry.status(),
                 Dialect.requestId(entry.id()));
     }
 }

@@ -9,9 +9,9 @@ final class Pools {
     private final List<Entry> entries = new ArrayList<>();
     private final Pool rest;
 
-    Pools(EmulatorOptions options) {
-        options.pools().forEach((name, glob) -> entries.add(new Entry(pattern(glob), new Pool(name, options))));
-        rest = new Pool("default", options);
+    Pools(EmulatorOptions options, Rules rules) {
+        options.pools().forEach((name, glob) -> entries.add(new Entry(pattern(glob), new Pool(name, options, rules))));
+        rest = new Pool("default", options, rules);
     }
 
     Pool of(String model) {
@@ -21,6 +21,12 @@ final class Pools {
             }
         }
         return rest;
+    }
+
+    /** The provider's next day begins at this instant. */
+    void newDayAt(long us) {
+        entries.forEach(entry -> entry.pool.newDayAt(us));
+        rest.newDayAt(us);
     }
 
     private static Pattern pattern(String glob) {

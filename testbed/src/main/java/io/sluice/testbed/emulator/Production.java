@@ -17,16 +17,20 @@ final class Production {
     /**
      * Tokens of each slice; they add up to the call's output.
      *
+     * @param most slices after which it stops
      * @param produced told of each slice the moment it is produced, before anything is sent
      */
-    static Flux<Long> of(Call call, Scheduler pace, Consumer<Long> produced) {
+    static Flux<Long> of(Call call, long most, Scheduler pace, Consumer<Long> produced) {
+        if (most == 0) {
+            return Flux.empty();
+        }
         if (call.duration().isZero()) {
             return Flux.just(call.output()).doOnNext(produced);
         }
         long slices = slices(call);
         Duration step = call.duration().dividedBy(slices);
         return Flux.interval(step, step, pace)
-                .take(slices)
+                .take(Math.min(slices, most))
                 .map(i -> slice(call.output(), i, slices))
                 .doOnNext(produced)
                 .onBackpressureBuffer();

@@ -1,12 +1,18 @@
 package io.sluice.testbed.emulator;
 
-/** The sum of the last 60 seconds may not pass the limit; every booking leaves exactly 60 s after it was made. */
+/** The sum of the last span, such as 60 s, may not pass the limit; every booking leaves exactly one span after it. */
 final class Rolling implements Counter {
     private final long limit;
-    private final Window window = new Window();
+    private final Window window;
 
+    /** A limit a minute. */
     Rolling(long limit) {
+        this(limit, MINUTE_US);
+    }
+
+    Rolling(long limit, long spanUs) {
         this.limit = limit;
+        this.window = new Window(spanUs);
     }
 
     @Override

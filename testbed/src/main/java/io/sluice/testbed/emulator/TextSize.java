@@ -7,7 +7,15 @@ import tools.jackson.databind.JsonNode;
 final class TextSize {
     static final int CHARACTERS_A_TOKEN = 4;
 
-    private static final List<String> READ_BY_THE_MODEL = List.of("system", "messages", "tools");
+    private static final List<String> READ_BY_THE_MODEL = List.of(
+            "system",
+            "messages",
+            "tools",
+            "instructions",
+            "input",
+            "contents",
+            "systemInstruction",
+            "system_instruction");
 
     private TextSize() {}
 

@@ -1,17 +1,24 @@
 package io.sluice.testbed.emulator;
 
 /**
- * The exact sum of the last minute: every amount with its time, in a ring that grows. What was added at t counts until
- * just before t + 60 s.
+ * The exact sum of the last minute, or of another span: every amount with its time, in a ring that grows. What was added
+ * at t counts until just before t + 60 s.
  */
 final class Window {
-    private static final long SPAN_US = Counter.MINUTE_US;
-
+    private final long spanUs;
     private long[] times = new long[64];
     private long[] amounts = new long[64];
     private int first;
     private int size;
     private long sum;
+
+    Window() {
+        this(Counter.MINUTE_US);
+    }
+
+    Window(long spanUs) {
+        this.spanUs = spanUs;
+    }
 
     void add(long amount, long nowUs) {
         forget(nowUs);
@@ -41,7 +48,7 @@ final class Window {
         long wait = 0;
         for (int i = 0; i < size && left > target; i++) {
             left -= amounts[slot(i)];
-            wait = times[slot(i)] + SPAN_US - nowUs;
+            wait = times[slot(i)] + spanUs - nowUs;
         }
         return wait;
     }
@@ -49,11 +56,11 @@ final class Window {
     /** When the last of it leaves: {@code nowUs} if nothing is left. */
     long emptyAt(long nowUs) {
         forget(nowUs);
-        return size == 0 ? nowUs : times[slot(size - 1)] + SPAN_US;
+        return size == 0 ? nowUs : times[slot(size - 1)] + spanUs;
     }
 
     private void forget(long nowUs) {
-        while (size > 0 && times[first] + SPAN_US <= nowUs) {
+        while (size > 0 && times[first] + spanUs <= nowUs) {
             sum -= amounts[first];
             first = slot(1);
             size--;

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param agents how many agents it has
  * @param run names this run, so that a run leaves nothing in Redis the next one could draw on
  * @param redis where the shared budget is; {@code null} if the strategy needs none
+ * @param wire how the target is spoken to
  * @param drainMs how long calls in flight may take to end after the stop signal
  */
 record AgentConfig(
@@ -23,6 +24,7 @@ record AgentConfig(
         String project,
         PolicyNumbers numbers,
         URI target,
+        Wire wire,
         Profile profile,
         long seed,
         long drainMs) {

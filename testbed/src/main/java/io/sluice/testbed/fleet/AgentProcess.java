@@ -55,7 +55,7 @@ public final class AgentProcess {
 
     private void run() throws IOException, InterruptedException {
         AgentConfig config = Json.MAPPER.readValue(line(), AgentConfig.class);
-        Target target = new Target(config.target());
+        Target target = new Target(config.target(), config.wire());
         List<Group> roster = Roster.of(config.profile().groups(), config.processes() * config.agents());
         ScheduledThreadPoolExecutor loop = loop();
         try (Admission admission = config.admission()) {

@@ -128,6 +128,7 @@ public final class Fleet {
                 options.policy().project(),
                 numbers,
                 options.target(),
+                Wire.of(options.policy().provider()),
                 options.profile(),
                 options.seed(),
                 DRAIN.toMillis());

@@ -8,19 +8,16 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
 
-/** Where the calls go: Anthropic's Messages API, with the headers that tell an emulator what to answer. */
+/** Where the calls go: a provider's API, with the headers that tell an emulator what to answer. */
 final class Target {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
-    private static final int TOO_MANY_REQUESTS = 429;
 
     /** Few threads, however many calls are in flight: they only read headers and short bodies. */
     private static final int THREADS = 2;
@@ -35,10 +32,12 @@ final class Target {
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(Duration.ofSeconds(5))
             .build();
-    private final URI messages;
+    private final String base;
+    private final Wire wire;
 
-    Target(URI base) {
-        this.messages = URI.create(base.toString().replaceAll("/+$", "") + "/v1/messages");
+    Target(URI base, Wire wire) {
+        this.base = base.toString().replaceAll("/+$", "");
+        this.wire = wire;
     }
 
     /** What came back. */
@@ -54,16 +53,16 @@ final class Target {
     /** Loads classes and opens the way, so that the first call is not slower than the rest. */
     void warmUp() throws InterruptedException {
         try {
-            http.send(HttpRequest.newBuilder(messages).timeout(TIMEOUT).build(), BodyHandlers.discarding());
+            http.send(HttpRequest.newBuilder(uri("m")).timeout(TIMEOUT).build(), BodyHandlers.discarding());
         } catch (IOException e) {
-            throw new IllegalStateException("no answer from " + messages + ": " + e, e);
+            throw new IllegalStateException("no answer from " + uri("m") + ": " + e, e);
         }
     }
 
     /** Completes with what came back, whatever it is. Cancelling the future aborts the request. */
     CompletableFuture<Answer> send(Work work) {
         CompletableFuture<HttpResponse<String>> response = http.sendAsync(request(work), BodyHandlers.ofString());
-        CompletionStage<Answer> answer = response.thenApply(Target::answer).exceptionallyCompose(Target::failed);
+        CompletionStage<Answer> answer = response.thenApply(this::answer).exceptionallyCompose(Target::failed);
         return Linked.to(response, answer, late -> {});
     }
 
@@ -75,20 +74,23 @@ final class Target {
                 : CompletableFuture.failedFuture(cause);
     }
 
-    private static Answer answer(HttpResponse<String> response) {
-        return switch (response.statusCode()) {
-            case 200 -> new Answer.Served(usage(response.body()));
-            case TOO_MANY_REQUESTS -> new Answer.Rejected(retryAfter(response));
-            default -> new Answer.Failed("HTTP " + response.statusCode());
-        };
+    private Answer answer(HttpResponse<String> response) {
+        int status = response.statusCode();
+        if (status == 200) {
+            return new Answer.Served(usage(response.body()));
+        }
+        return wire.isRejection(status, response.headers())
+                ? new Answer.Rejected(Wire.retryAfter(response.headers(), response.body()))
+                : new Answer.Failed("HTTP " + status);
+    }
+
+    private URI uri(String model) {
+        return URI.create(base + wire.path(model));
     }
 
     private HttpRequest request(Work work) {
-        String body = Json.MAPPER.writeValueAsString(Map.of(
-                "model", work.model(),
-                "max_tokens", work.maxOutput(),
-                "messages", new Object[] {Map.of("role", "user", "content", "go on")}));
-        return HttpRequest.newBuilder(messages)
+        String body = Json.MAPPER.writeValueAsString(wire.body(work));
+        return HttpRequest.newBuilder(uri(work.model()))
                 .timeout(TIMEOUT)
                 .header("content-type", "application/json")
                 .header("x-emulate-agent", work.agent())
@@ -101,28 +103,11 @@ final class Target {
                 .build();
     }
 
-    private static Usage usage(String body) {
+    private Usage usage(String body) {
         try {
-            JsonNode usage = Json.MAPPER.readTree(body).path("usage");
-            return new Usage(
-                    tokens(usage.path("input_tokens")),
-                    tokens(usage.path("cache_read_input_tokens")),
-                    tokens(usage.path("cache_creation_input_tokens")),
-                    tokens(usage.path("output_tokens")));
+            return wire.usage(Json.MAPPER.readTree(body));
         } catch (JacksonException notJson) {
             return Usage.UNKNOWN;
         }
-    }
-
-    private static @Nullable Long tokens(JsonNode number) {
-        return number.isNumber() ? Long.valueOf(number.asLong()) : null;
-    }
-
-    private static @Nullable Duration retryAfter(HttpResponse<?> response) {
-        return response.headers()
-                .firstValue("retry-after")
-                .filter(seconds -> seconds.matches("\\d{1,6}"))
-                .map(seconds -> Duration.ofSeconds(Long.parseLong(seconds)))
-                .orElse(null);
     }
 }

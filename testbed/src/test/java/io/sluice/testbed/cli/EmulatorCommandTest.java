@@ -45,6 +45,15 @@ class EmulatorCommandTest {
             --provider anthropic --port many                         | 'many'
             --provider anthropic --port 70000                        | port must be 0 to 65535
             --provider acme --port 0                                 | unknown provider 'acme'
+            --provider anthropic --port 0 --overload share=2         | overload: share must be a number from 0 to 1
+            --provider anthropic --port 0 --plan 5h=0                | plan: 5h must be a whole number from 1
+            --provider openrouter --port 0 --plan 5h=9               | openrouter has no plan windows
+            --provider openai --port 0 --lies white                  | lies must be one of
+            --provider openai --port 0 --new-day-in soon             | new-day-in is no time
+            --provider openai --port 0 --prices input=x              | prices: input must be a number
+            --provider openai --port 0 --spend as=window             | spend: openai has no window
+            --provider gemini --port 0 --acceleration growth=2       | acceleration: start is needed
+            --provider gemini --port 0 --stream-error kind=x         | stream-error: kind must be one of
             --provider anthropic --port 0 --counting guess           | unknown counting 'guess'
             --provider anthropic --port 0 --burst soon               | no time: 'soon'
             --provider anthropic --port 0 --burst 0s                 | burst must be 1 ms to 1 h

@@ -1,5 +1,7 @@
 package io.sluice.testbed.emulator;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -27,6 +29,13 @@ final class Client {
     /** Runs {@code test} against a fresh emulator with these limits. */
     static void with(String limits, Consumer<Client> test) {
         try (Emulator emulator = Emulator.start(options(limits))) {
+            test.accept(new Client(emulator));
+        }
+    }
+
+    /** Runs {@code test} against a fresh emulator. */
+    static void with(EmulatorOptions options, Consumer<Client> test) {
+        try (Emulator emulator = Emulator.start(options)) {
             test.accept(new Client(emulator));
         }
     }
@@ -75,6 +84,26 @@ final class Client {
     static String body(boolean stream) {
         return "{\"model\":\"claude-example-1\",\"max_tokens\":4096,\"stream\":" + stream
                 + ",\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}]}";
+    }
+
+    /** Changes how the provider behaves; it must agree. */
+    void behave(String json) {
+        HttpResponse<String> answer = post("/_behave", json);
+        assertThat(answer.body()).isEmpty();
+        assertThat(answer.statusCode()).isEqualTo(204);
+    }
+
+    static JsonNode json(HttpResponse<String> answer) {
+        return Samples.JSON.readTree(answer.body());
+    }
+
+    /** The JSON of each {@code data:} line; {@code [DONE]} is left out. */
+    static List<JsonNode> data(HttpResponse<String> answer) {
+        return answer.body()
+                .lines()
+                .filter(line -> line.startsWith("data: ") && !line.equals("data: [DONE]"))
+                .map(line -> Samples.JSON.readTree(line.substring("data: ".length())))
+                .toList();
     }
 
     private HttpRequest.Builder request(String path, String... headers) {

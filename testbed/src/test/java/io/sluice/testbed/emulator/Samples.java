@@ -16,7 +16,7 @@ final class Samples {
     private Samples() {}
 
     static String text(String name) {
-        try (InputStream in = Samples.class.getResourceAsStream("/samples/anthropic/" + name)) {
+        try (InputStream in = Samples.class.getResourceAsStream("/samples/" + path(name))) {
             if (in == null) {
                 throw new IllegalArgumentException("no sample " + name);
             }
@@ -24,6 +24,11 @@ final class Samples {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Anthropic's where no provider is named. */
+    private static String path(String name) {
+        return name.contains("/") ? name : "anthropic/" + name;
     }
 
     static JsonNode json(String name) {

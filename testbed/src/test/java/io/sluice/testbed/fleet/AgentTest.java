@@ -46,8 +46,8 @@ class AgentTest {
     @BeforeEach
     void start() {
         emulator = Emulator.start(EmulatorOptions.of("anthropic", new Limits(null, null, null, 100L)));
-        Surroundings around =
-                new Surroundings(admission, new Target(emulator.uri()), loop, System.nanoTime(), told::add);
+        Surroundings around = new Surroundings(
+                admission, new Target(emulator.uri(), Wire.ANTHROPIC), loop, System.nanoTime(), told::add);
         agent = new Agent(new Workload(PROFILE, 1, 0, 0), around);
         loop.execute(() -> agent.start(0));
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import io.sluice.Policy;
+import io.sluice.Provider;
 import io.sluice.testbed.emulator.Counting;
 import io.sluice.testbed.emulator.Emulator;
 import io.sluice.testbed.emulator.EmulatorOptions;
@@ -190,6 +191,41 @@ class FleetIT {
         assertThat(progress).isEmpty();
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = Provider.class,
+            names = {"OPENAI", "GEMINI", "OPENROUTER"})
+    void aFleetSpeaksTheApiOfItsPolicysProvider(Provider provider) throws Exception {
+        Policy policy = Policy.parse("""
+                project: fleet-it
+                provider: %s
+                classes: [{name: all, models: ["*"], limits: {rpm: 600}}]
+                """.formatted(provider.label()));
+        EmulatorOptions provided = EmulatorOptions.of(provider.label(), Limits.parse("rpm=600"))
+                .counting(Counting.BUCKET, Duration.ofSeconds(5));
+        try (Emulator emulator = Emulator.start(provided)) {
+            FleetReport report = Fleet.run(
+                    new FleetOptions(
+                            null,
+                            policy,
+                            emulator.uri(),
+                            1,
+                            4,
+                            Duration.ofSeconds(2),
+                            Strategy.NONE,
+                            Profile.DEFAULT,
+                            1),
+                    progress::add);
+
+            JsonNode stats = new TargetLog(emulator.uri()).stats();
+            assertThat(report.completed())
+                    .isPositive()
+                    .isEqualTo(stats.path("finished").asLong());
+            assertThat(report.rejected())
+                    .isEqualTo(stats.at("/rejected/requests").asLong(0));
+        }
+    }
+
     @Test
     void aProcessOfTheFleetEndsWithTheOneThatStartedIt() throws Exception {
         try (Emulator emulator = emulator()) {
@@ -203,6 +239,7 @@ class FleetIT {
                     POLICY.project(),
                     PolicyNumbers.of(POLICY.toJson(), Profile.DEFAULT.model()),
                     emulator.uri(),
+                    Wire.ANTHROPIC,
                     Profile.DEFAULT,
                     1,
                     1_000);

@@ -5,24 +5,37 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What Anthropic answers with: a whole message, or the events of one. The text is filler of the right length. */
-final class AnthropicAnswers {
+final class AnthropicAnswer implements Answer {
     private static final JsonMapper JSON = JsonMapper.shared();
-    private static final String FILLER = "emulated text is four characters a token, more or less. ".repeat(64);
 
-    private AnthropicAnswers() {}
+    private final Call call;
+    private final long id;
+    private final Shown shown;
 
-    static ObjectNode message(Call call, long id) {
-        ObjectNode message = start(call, id);
-        message.withArray("content").addObject().put("type", "text").put("text", text(call.output()));
-        message.put("stop_reason", stopReason(call));
-        message.set("usage", usage(call, call.output()).put("service_tier", "standard"));
-        return message;
+    AnthropicAnswer(Call call, long id) {
+        this.call = call;
+        this.id = id;
+        this.shown = new Shown(call);
+    }
+
+    @Override
+    public String whole() {
+        ObjectNode message = start();
+        message.withArray("content").addObject().put("type", "text").put("text", Filler.text(call.shown()));
+        message.put("stop_reason", stopReason());
+        ObjectNode usage = usage(call.output());
+        if (call.thinking() > 0) {
+            usage.putObject("output_tokens_details").put("thinking_tokens", call.thinking());
+        }
+        message.set("usage", usage.put("service_tier", "standard"));
+        return JSON.writeValueAsString(message);
     }
 
     /** {@code message_start} already says one token of output, as the real one does. */
-    static String opening(Call call, long id) {
-        ObjectNode message = start(call, id);
-        message.set("usage", usage(call, Math.min(1, call.output())));
+    @Override
+    public String opening() {
+        ObjectNode message = start();
+        message.set("usage", usage(Math.min(1, call.output())));
         ObjectNode event = JSON.createObjectNode().put("type", "message_start");
         event.set("message", message);
         return event("message_start", JSON.writeValueAsString(event))
@@ -32,21 +45,43 @@ final class AnthropicAnswers {
                 + event("ping", "{\"type\":\"ping\"}");
     }
 
-    static String delta(long tokens) {
-        return event(
-                "content_block_delta",
-                "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\""
-                        + text(tokens) + "\"}}");
+    @Override
+    public String delta(long tokens) {
+        long visible = shown.of(tokens);
+        return visible == 0
+                ? ""
+                : event(
+                        "content_block_delta",
+                        "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\""
+                                + Filler.text(visible) + "\"}}");
     }
 
     /** {@code usage} in {@code message_delta} is cumulative: it replaces what {@code message_start} said. */
-    static String closing(Call call) {
+    @Override
+    public String closing() {
+        String thinking =
+                call.thinking() == 0 ? "" : ",\"output_tokens_details\":{\"thinking_tokens\":" + call.thinking() + "}";
         return event("content_block_stop", "{\"type\":\"content_block_stop\",\"index\":0}")
                 + event(
                         "message_delta",
-                        "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" + stopReason(call)
-                                + "\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":" + call.output() + "}}")
+                        "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" + stopReason()
+                                + "\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":" + call.output() + thinking
+                                + "}}")
                 + event("message_stop", "{\"type\":\"message_stop\"}");
+    }
+
+    @Override
+    public String failure(StreamError.What what) {
+        return switch (what) {
+            case OVERLOAD -> error("overloaded_error", "Overloaded");
+            case REQUESTS -> error("rate_limit_error", "This request would exceed your organization's rate limit.");
+            case SERVER -> error("api_error", "Internal server error");
+            case CUT -> "";
+        };
+    }
+
+    private String error(String type, String message) {
+        return event("error", JSON.writeValueAsString(AnthropicDialect.failure(type, message, id)));
     }
 
     static ObjectNode models() {
@@ -61,7 +96,7 @@ final class AnthropicAnswers {
         return list;
     }
 
-    private static ObjectNode start(Call call, long id) {
+    private ObjectNode start() {
         ObjectNode message = JSON.createObjectNode();
         message.put("id", "msg_" + id);
         message.put("type", "message");
@@ -73,7 +108,7 @@ final class AnthropicAnswers {
         return message;
     }
 
-    private static ObjectNode usage(Call call, long output) {
+    private ObjectNode usage(long output) {
         ObjectNode usage = JSON.createObjectNode();
         usage.put("input_tokens", call.input());
         usage.put("cache_creation_input_tokens", call.cacheWrite());
@@ -82,16 +117,8 @@ final class AnthropicAnswers {
         return usage;
     }
 
-    private static String stopReason(Call call) {
+    private String stopReason() {
         return call.cut() ? "max_tokens" : "end_turn";
-    }
-
-    private static String text(long tokens) {
-        int characters = Math.toIntExact(tokens * TextSize.CHARACTERS_A_TOKEN);
-        if (characters <= FILLER.length()) {
-            return FILLER.substring(0, characters);
-        }
-        return FILLER.repeat(characters / FILLER.length()) + FILLER.substring(0, characters % FILLER.length());
     }
 
     private static String event(String name, String data) {
