@@ -133,6 +133,10 @@ final class Asking {
         } else if (answer instanceof Answer.Wait wait) {
             Refusal.Kind kind = waiter.once ? Refusal.Kind.WAIT : Refusal.Kind.DEADLINE;
             outcomes.failed(waiter, new RefusedException(Refusals.wait(kind, id, wait.queued())));
+        } else if (answer instanceof Answer.Ended && waiter.call.id == null) {
+            // Granted to a question whose answer was lost, and its lease has run out: it goes back as if it never was.
+            waiter.owed = true;
+            outcomes.failed(waiter, new OutageException("timeout", "Redis answered after the lease had run out", null));
         } else {
             outcomes.failed(waiter, new RefusedException(Refusals.of(id, waiter.call, answer)));
         }

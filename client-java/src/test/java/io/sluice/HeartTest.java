@@ -513,6 +513,18 @@ class HeartTest {
         assertThat(store.ended).extracting(Store.Settlement::how).containsExactly("refused", "undone");
     }
 
+    /** It was told that the permit of its id "null" had ended. */
+    @Test
+    void aPermitThatRanOutBeforeItsAnswerCameIsAnOutageAndGoesBack() {
+        store.acquire = ask -> new Answer.Ended("expired");
+        Waiter waiter = ask(CALL);
+        assertThat(end(waiter)).isEqualTo("timeout");
+        assertThat(undone()).containsExactly(id(waiter));
+
+        assertThat(end(ask(CALL.id("job-1")))).isEqualTo("ended");
+        assertThat(undone()).hasSize(1);
+    }
+
     @Test
     void aTryNeverStandsInLine() {
         store.acquire = ask -> new Answer.Waiting(FakeStore.SHORT, -1); // as another caller of its id does

@@ -193,7 +193,7 @@ class FairnessIT {
                 Ask.of(fleet.nextId(flow), Map.of("p", Map.of("rpm", 1L), scope, Map.of("itpm", 100L)))
                         .flow(flow, 4)
                         .waiting(MIN),
-                S / 2);
+                6 * S);
     }
 
     private static double share(Fleet fleet, long from, long to) {

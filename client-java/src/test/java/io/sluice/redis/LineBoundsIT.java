@@ -220,7 +220,9 @@ class LineBoundsIT {
         assertThat(scripts.acquire(T0, ofTokens(0, "earlier", 900))).startsWith("granted");
         assertThat(scripts.acquire(T0, ofTokens(0, "large", 800))).startsWith("waiting");
         for (int i = 1; i < CLASSES; i++) {
-            assertThat(scripts.acquire(T0, ofTokens(i, "small", 10))).as("class %d", i).startsWith("waiting");
+            assertThat(scripts.acquire(T0, ofTokens(i, "small", 10)))
+                    .as("class %d", i)
+                    .startsWith("waiting");
         }
         assertThat(grantedWhileWorkIsLeft()).isEmpty();
         assertThat(scripts.beat(T0 + 700 * 1_000, "h").told("g")).containsExactly("large0");

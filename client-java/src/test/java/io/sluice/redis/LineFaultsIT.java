@@ -262,6 +262,28 @@ class LineFaultsIT {
         assertThat(scripts.inspect(at).get("c:m").used()).isEqualTo(1);
     }
 
+    /**
+     * Two lines of an agent are parked, its slot comes free and the first may be tried; it gives up before it is, because
+     * somebody else keeps its class closed. The other line must not stay parked for ever.
+     */
+    @Test
+    void aLineParkedBehindOneThatGaveUpComesUp() {
+        ScopeLimits[] withAnotherClass = {
+            policy(1, 1)[0], new ScopeLimits("c:k", -1, List.of()), policy(1, 1)[1], policy(1, 1)[2]
+        };
+        scripts.install(T0, withAnotherClass);
+        scripts.acquire(T0, ask("own", "x").costs(Map.of("p", Map.of(), "c:k", Map.of(), "a:x", Map.of())));
+        assertThat(scripts.acquire(T0, ask("first", "x").host("one"))).startsWith("waiting");
+        assertThat(scripts.acquire(T0, ask("second", "x").host("two"))).startsWith("waiting");
+        assertThat(scripts.acquire(T0, ask("holder", "w"))).startsWith("granted");
+        assertThat(scripts.acquire(T0, ask("before", "v").flow("other|i", 16))).startsWith("waiting");
+        scripts.settle(T0, "own", "settled", Map.of("p", Map.of(), "c:k", Map.of(), "a:x", Map.of()));
+        scripts.settle(T0, "first", "cancelled", Map.of());
+        scripts.settle(T0, "before", "cancelled", Map.of());
+        scripts.settle(T0, "holder", "settled", of("w", 100));
+        assertThat(scripts.beat(T0, "two").told("g")).containsExactly("second");
+    }
+
     /** Others do the same whether there is a call {@code x} or not. Its host is {@code its}. */
     private static long bringTo(Step step, Scripted scripts, boolean withIt) {
         boolean parked = step == Step.PARKED;

@@ -152,6 +152,9 @@ class LineSequencesIT {
                 }
                 compare();
             }
+            if (seed % 2 == 1) {
+                theLineMovesOn();
+            }
             nothingIsLeft();
         }
 
@@ -611,6 +614,49 @@ class LineSequencesIT {
         }
 
         // ---- at the end
+
+        /**
+         * Hosts beat, claim, submit again and settle at once, and nobody new comes: all that wait start or pass their
+         * deadline, and where nothing runs and everybody would fit somebody starts.
+         */
+        private void theLineMovesOn() {
+            for (int round = 0; !model.order.waiters.isEmpty(); round++) {
+                step = "seed " + seed + ", nobody comes any more, round " + round + ": ";
+                assertThat(round).as(step).isLessThan(2 * 130);
+                clock += 500_000;
+                now = scripts.timeAt(clock);
+                for (String host : HOSTS) {
+                    serveHost(host);
+                }
+                boolean runs = model.budget.permits.values().stream()
+                        .anyMatch(permit -> Set.of("running", "granted").contains(permit.state));
+                List<Waiter> waiting = model.order.waiters.values().stream()
+                        .filter(w -> !w.again)
+                        .toList();
+                if (!runs && !waiting.isEmpty()) {
+                    assertThat(waiting)
+                            .as(step + "everybody would fit and nobody starts")
+                            .anyMatch(w -> !model.shortage(w, now).fits());
+                }
+                compare();
+            }
+        }
+
+        private void serveHost(String host) {
+            List<String> claims = inState("granted", host);
+            Scripted.Beat reply = scripts.beat(clock, host, inState("running", host), claims, List.of());
+            model.beat(now, host, inState("running", host), claims, List.of());
+            for (Object id : reply.told("s")) {
+                Ask ask = again(asked.get((String) id)).host(host);
+                asked.put(ask.id(), ask);
+                assertThat(scripts.acquire(clock, ask).get(0)).as(step + ask).isNotEqualTo("stale");
+                model.acquire(now, ask);
+            }
+            for (String id : inState("running", host)) {
+                scripts.settle(clock, id, "settled", Map.of());
+                model.settle(now, id, "settled", Map.of());
+            }
+        }
 
         /** Whoever gives up, ends or is forgotten leaves nothing behind. */
         private void nothingIsLeft() {

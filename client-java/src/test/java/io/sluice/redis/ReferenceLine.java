@@ -47,6 +47,8 @@ final class ReferenceLine {
     Set<String> closedClasses = Set.of();
 
     Set<String> closedGroups = Set.of();
+
+    Set<String> closedLimits = Set.of();
     private long servedVersion;
 
     static final class Host {
@@ -508,7 +510,7 @@ final class ReferenceLine {
             lines.remove(earlier.line());
         }
         stand(waiter, now);
-        if (wasHead) {
+        if (wasHead && !waiter.line().equals(earlier.line())) {
             nextOnes(earlier, now);
         }
     }

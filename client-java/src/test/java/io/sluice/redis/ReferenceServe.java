@@ -6,7 +6,6 @@ import io.sluice.redis.ReferenceLine.Waiter;
 import io.sluice.redis.ReferenceModel.Limit;
 import io.sluice.redis.ReferenceModel.Scope;
 import java.math.BigInteger;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -65,8 +64,10 @@ final class ReferenceServe {
     boolean run() {
         closedClasses.addAll(line.closedClasses);
         closedGroups.addAll(line.closedGroups);
+        closedLimits.addAll(line.closedLimits);
         line.closedClasses = Set.of();
         line.closedGroups = Set.of();
+        line.closedLimits = Set.of();
         firmOnes();
         while (true) {
             String modelClass = nextClass();
@@ -76,6 +77,7 @@ final class ReferenceServe {
             if (grants >= GRANTS_AT_MOST || tries >= TRIES_AT_MOST) {
                 line.closedClasses = closedClasses;
                 line.closedGroups = closedGroups;
+                line.closedLimits = closedLimits;
                 return true;
             }
             Lane lane = nextLane(modelClass);
@@ -91,24 +93,25 @@ final class ReferenceServe {
     // ---- firm waiters
 
     private void firmOnes() {
-        List<Waiter> firm = new ArrayList<>();
+        Map<Waiter, String> firm = new TreeMap<>(Comparator.comparingLong((Waiter w) -> w.arrival));
         order.classes.forEach((name, it) -> {
             Waiter waiter = it.firm == null ? null : order.waiters.get(it.firm);
-            if (waiter == null || !waiter.modelClass().equals(name) || !mayStayFirm(waiter)) {
-                it.firm = null;
+            if (waiter != null && waiter.modelClass().equals(name)) {
+                firm.put(waiter, name);
             } else {
-                firm.add(waiter);
+                it.firm = null;
             }
         });
-        firm.sort(Comparator.comparingLong(w -> w.arrival));
-        for (Waiter waiter : firm) {
+        firm.forEach((waiter, modelClass) -> {
             Set<String> lacking = shortOn(waiter);
-            if (lacking.isEmpty()) {
+            if (!mayStayFirm(waiter)) {
+                order.of(modelClass).firm = null;
+            } else if (lacking.isEmpty()) {
                 grant(waiter);
             } else {
                 keep(waiter, lacking);
             }
-        }
+        });
     }
 
     private boolean mayStayFirm(Waiter waiter) {
