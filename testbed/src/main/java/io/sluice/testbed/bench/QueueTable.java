@@ -38,9 +38,12 @@ final class QueueTable {
     /** Steps down, lines across. */
     private static void costs(StringBuilder text, LineCosts costs) {
         List<String> head = new ArrayList<>(List.of("Redis CPU, µs (redis.calls)", "nobody waits"));
-        costs.lines()
-                .forEach(line ->
-                        head.add(String.format(Locale.ROOT, "%,d waiters, %s", line.waiters(), line.crowd().label)));
+        Crowd last = null;
+        for (LineSeries line : costs.lines()) {
+            head.add((line.crowd() == last ? "" : line.crowd().label + ": ")
+                    + String.format(Locale.ROOT, "%,d", line.waiters()));
+            last = line.crowd();
+        }
         text.append(row(head))
                 .append("|---|")
                 .append("--:|".repeat(head.size() - 1))
