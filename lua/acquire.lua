@@ -150,21 +150,7 @@ local function refusal()
   return nil
 end
 
--- What keeps it from starting, the line ignored: exact wait, scope, limit, whether slots are among it. Nothing: nil.
-local function obstacle()
-  local exact, scope, limit, full_scope = 0, nil, nil, nil
-  for i = 1, count do
-    local s = scopes[i]
-    local counts = string.byte(s.name, 1) == COUNT_SCOPE and redis.call('ZSCORE', times_key, agent_entry(s.name, agent))
-    local short = not counts and shortage(s, permit, places[i])
-    if short then
-      if short.wait > exact then exact, scope, limit = short.wait, s.name, short_name(s, short) end
-      if short.full then full_scope = full_scope or s end
-    end
-  end
-  if not scope and not full_scope then return nil end
-  return exact, scope or full_scope.name, limit or slots_name(full_scope), full_scope ~= nil
-end
+local me = line.waiter(id, 0, 0, nil, permit)
 
 local function grant()
   permit[GRANTED] = now
@@ -176,7 +162,7 @@ end
 
 -- In shadow mode everybody starts at once; the reply tells what they would have met.
 local function shadow_grant()
-  local no, exact, scope, limit, full = refusal(), obstacle()
+  local no, exact, scope, limit, full = refusal(), obstacle(me, now)
   local reply = grant()
   if no then
     reply[7], reply[8], reply[9], reply[10] = -1, 0, no[2], no[3]
@@ -250,7 +236,7 @@ local function stand_in_line()
   if granted then
     return { 'granted', granted[NONCE], granted[LEASE], now, granted[MEMO], 0 }
   end
-  local exact, scope, limit, full = obstacle()
+  local exact, scope, limit, full = obstacle(me, now)
   if not exact then
     exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
   end
@@ -270,7 +256,7 @@ local function new_call()
     if waits then line.forget(waits, now) end
     return no
   end
-  local exact, scope, limit, short_of_slots = obstacle()
+  local exact, scope, limit, short_of_slots = obstacle(me, now)
   if line.waiting == 0 and not exact then
     if waits then line.forget(waits, now) end
     return grant()

@@ -80,22 +80,6 @@ end
 at = at + claims
 serve(held[1], now, nil)
 
--- What keeps a waiter now: scope, limit, exact wait, slots or only the line.
-local function obstacle(w)
-  local exact, scope, limit, full = 0, nil, nil, nil
-  for _, part in ipairs(w.scopes) do
-    local s = scope_of(part.name, now)
-    local counts = part.counts and redis.call('ZSCORE', times_key, agent_entry(part.name, w.permit[AGENT]))
-    local short = s and not counts and w.permit[part.at] == s.n and shortage(s, w.permit, part.at)
-    if short then
-      if short.wait > exact then exact, scope, limit = short.wait, s.name, short_name(s, short) end
-      if short.full then full = full or s end
-    end
-  end
-  if full and not scope then return exact, full.name, slots_name(full), true end
-  return exact, scope or 'c:' .. w.class, limit or 'line', full ~= nil or not scope
-end
-
 for k = 1, looks do
   local id = ARGV[at + k]
   local w = line.read(id, redis.call('HGET', waiters_key, id))
@@ -106,7 +90,10 @@ for k = 1, looks do
   elseif redis.call('HEXISTS', permits_key, id) == 1 then
     looked[k] = { 'granted' }
   else
-    local exact, scope, limit, full = obstacle(w)
+    local exact, scope, limit, full = obstacle(w, now)
+    if not exact then
+      exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
+    end
     local wait, position = line.outlook(w, exact, full)
     looked[k] = { 'waiting', wait, exact, scope, limit, position }
   end
