@@ -108,6 +108,7 @@ end
 -- 3. The longer path.
 --#include lib/scope
 --#include lib/permit
+--#include lib/order
 --#include lib/line
 --#include lib/expire
 --#include lib/serve

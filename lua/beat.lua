@@ -26,6 +26,7 @@ local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/record
 --#include lib/scope
 --#include lib/permit
+--#include lib/order
 --#include lib/line
 --#include lib/expire
 --#include lib/serve

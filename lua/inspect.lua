@@ -16,7 +16,7 @@
 --       waiters, cursor, [waiter, ...]   about 500: [id, state, host, class, flow, agent, arrival, since, deadline, [scope, ...]];
 --                     state: waiting, again (to be submitted again) or place (kept for one that gave up)
 --       line, clock, waiting, [class, ...], [flow, ...]   a class: [name, waiting, tag, clock, firm waiter or '']; a flow:
---                     [class, name, waiting, tag]; lib/line.lua tells what they mean
+--                     [class, name, waiting, tag]; lib/order.lua tells what they mean
 --       lost, what
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lines_key, times_key, hosts_key = KEYS[5], KEYS[6], KEYS[7]
@@ -25,6 +25,7 @@ local given_now, what, cursor = ARGV[1], ARGV[2], ARGV[3]
 --#include lib/record
 --#include lib/scope
 --#include lib/permit
+--#include lib/order
 --#include lib/line
 
 if what == 'permits' then

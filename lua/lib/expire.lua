@@ -211,12 +211,8 @@ end
 
 -- Writes permits, waiters, lines and times; the caller saves scopes and the line.
 local function expire(now)
-  if clock_stepped then
-    -- Parked lines are not to wait until that time is back.
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', times_key, now, '+inf')) do
-      if string.sub(member, 1, 1) == '%' then redis.call('ZADD', times_key, now, member) end
-    end
-  end
+  -- Set back: what was to be tried at an instant is not to wait until that time is here again.
+  if clock_stepped then line.stamp, line.changed = '', true end
   local due = redis.call('ZRANGEBYSCORE', times_key, '-inf', now, 'LIMIT', 0, EXPIRE_AT_MOST)
   local records = #due > 0 and redis.call('HMGET', permits_key, unpack(due))
   for k, member in ipairs(due) do

@@ -5,7 +5,7 @@
 -- state: granted (from the line; holds a slot, must be claimed), running (holds a slot), expired (its lease ran out, its usage may still be booked), or how it ended: settled,
 -- cancelled, throttled, booked (expired, and its usage came late). digest tells the same caller and body from another;
 -- memo is what the caller wants back and means nothing here; stamp is the policy it was granted under; granted and lease
--- in us; flow and weight are its place in the line's order (lib/line.lua); costs by position. Of an ended permit only the
+-- in us; flow and weight are its place in the line's order (lib/order.lua); costs by position. Of an ended permit only the
 -- first four are kept. In {project}:times the id stands with its next instant: when it must be claimed, the end of its lease,
 -- or when it is forgotten.
 local STATE, DIGEST, NONCE, MEMO, HOST, STAMP, GRANTED, LEASE, FLOW, WEIGHT, AGENT, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12

@@ -1,4 +1,4 @@
--- Who starts next. Waiters are tried in order (lib/line.lua): one that lacks nothing starts; one that lacks something of its
+-- Who starts next. Waiters are tried in order (lib/order.lua): one that lacks nothing starts; one that lacks something of its
 -- own (an agent's, team's or run's scope) is parked; one that lacks something shared closes it for all later ones. So a full
 -- class never delays another, an agent at its own cap never delays other agents, and nobody takes what an earlier one
 -- is short on.

@@ -327,6 +327,18 @@ class LineTablesIT extends LineRows {
         assertThat(enter(T0, ask("c1").agent("c"))).isEqualTo("waiting");
     }
 
+    /** Its instant lay an hour ahead then; no level gets credit for the step, and it waits no longer than its limit says. */
+    @Test
+    void whoIsParkedDoesNotWaitUntilATimeThatWasSetBackIsHereAgain() {
+        policy(T0, Rules.USUAL, scope("a:", -1, whole("rpm", 60)));
+        assertThat(enter(T0, with(ask("all", "rpm", 60).agent("a"), "a:a"))).isEqualTo("granted");
+        assertThat(enter(T0, with(ask("next", "rpm", 1).agent("a"), "a:a"))).isEqualTo("waiting");
+        long back = T0 - 60 * MIN;
+        assertThat(beats(back)).isEmpty();
+        assertThat(beats(back + S - 1)).isEmpty();
+        assertThat(beats(back + S)).containsExactly("next");
+    }
+
     @Test
     void namesInUseAreBoundedAndIdleOnesMakeRoom() {
         policy(T0, Rules.USUAL.most("a:", 2), scope("a:", 1, whole("rpm", 60)));
