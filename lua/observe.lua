@@ -32,8 +32,8 @@ local given_now, host, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
---#include lib/force
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line
