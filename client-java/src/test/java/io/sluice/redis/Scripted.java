@@ -354,8 +354,8 @@ final class Scripted implements AutoCloseable {
     }
 
     Object hold(long now, String scope, long waitUs, String kind, long granted) {
-        return observe(now, List.of("hold", scope, waitUs, 60 * MIN, kind, 1, granted, "429"))
-                .get(0);
+        List<Object> hold = List.of("hold", scope, waitUs, 60 * MIN, kind, 1, granted, "429");
+        return ((List<?>) observe(now, hold).get(0)).get(0);
     }
 
     /** A hold as {@code inspect holds} tells it. */
