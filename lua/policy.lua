@@ -36,7 +36,9 @@ local mode, most, scope_count, calendar_count = ARGV[8], tonumber(ARGV[9]), tonu
 local VERSIONS_KEPT, LIMITS_AT_MOST, SCOPES_AT_MOST, CALENDARS_AT_MOST, CLAIM = 50, 32, 1000, 1000, 500000
 --#include lib/bucket
 --#include lib/record
+--#include lib/hold
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 
 -- What is wanted, read as a whole before anything is touched.
@@ -46,8 +48,7 @@ local PARTS = {
 -- What is stored of them: how much of an amount is in force is kept elsewhere.
 local STORED = 10
 local LEAST = { factor = 1, tick = 1, minute = 1, unit = 1 }
-local WHOLE_AMOUNT = 1000000
-local MOST = { start = WHOLE_AMOUNT, finds = 2, calendar = calendar_count }
+local MOST = { start = WHOLE, finds = 2, calendar = calendar_count }
 
 local function whole(text, least, most_of_it)
   local number = tonumber(text)
@@ -66,7 +67,7 @@ local function read_wanted()
   local wanted, seen, at = {}, {}, 12 + calendar_count
   for i = 1, scope_count do
     local name, slots, max = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0)
-    local ramp, every, count = whole(ARGV[at + 3], 0, WHOLE_AMOUNT), whole(ARGV[at + 4], 0), whole(ARGV[at + 5], 0, LIMITS_AT_MOST)
+    local ramp, every, count = whole(ARGV[at + 3], 0, WHOLE), whole(ARGV[at + 4], 0), whole(ARGV[at + 5], 0, LIMITS_AT_MOST)
     if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~+^%%&*@>/]') then return nil, 'scopes' end
     if not slots then return nil, 'slots' end
     if not max then return nil, 'max' end
@@ -84,7 +85,7 @@ local function read_wanted()
       end
       at = at + 1 + #PARTS
     end
-    wanted[i], seen[name] = { name = name, slots = slots, max = max, limits = limits }, true
+    wanted[i], seen[name] = { name = name, slots = slots, max = max, ramp = ramp, every = every, limits = limits }, true
   end
   return wanted
 end
@@ -110,7 +111,7 @@ for k = 1, 8 do
 end
 local fresh = present == 0 and held_version == 0
 -- What was there: scopes with a layout of their own, and those that share the layout of their template.
-local old, each, waiting = {}, {}, 0
+local old, each, waiting, forces = {}, {}, 0, {}
 local function template_of(name) return string.match(name, '^([aer]:).') end
 local project_last = 0
 if sound then
@@ -123,7 +124,7 @@ if sound then
     if string.sub(field, 1, 1) == '=' then
       found = found + 1
       local name = string.sub(field, 2)
-      old[name] = read_scope(name, value, raw[name])
+      old[name], forces[name] = read_scope(name, value, raw[name]), force.read(raw['/' .. name])
       if not old[name] then sound = false end
     elseif template_of(field) then
       local template = template_of(field)
@@ -280,10 +281,10 @@ local living = {}
 for _, one in ipairs(each) do living[one.template] = true end
 local templates = {}
 for _, scope in ipairs(wanted) do
-  local name, limits, in_flight = scope.name, {}, used[scope.name] or 0
+  local name, limits, in_flight, names = scope.name, {}, used[scope.name] or 0, {}
   if old[name] then
     advance(old[name], now)
-    limits, in_flight = opened(old[name]), old[name].levels[2]
+    limits, in_flight, names = opened(old[name]), old[name].levels[2], limit_names(old[name])
   end
   for _, new in ipairs(scope.limits) do
     new.active, new.since, new.recent, new.full, new.ring = 1, version, 0, 0, {}
@@ -301,6 +302,17 @@ for _, scope in ipairs(wanted) do
       new.level = (fresh or sound) and new.capacity or 0
     end
     limits[place] = new
+  end
+  local f = force.of_policy(limits, scope.ramp, scope.every, forces[name], names, fresh, now)
+  if f then
+    for i, limit in ipairs(limits) do
+      if f.limits[i] then
+        limit.rate, limit.capacity, limit.ceiling, limit.gate, limit.minute = force.numbers(f, f.limits[i])
+        limit.level = math.min(limit.level, limit.capacity)
+      end
+    end
+    force.step_at({ name = name }, f, now)
+    forces[name] = nil
   end
   store(name, scope.slots, in_flight, limits)
   kept_scopes[name], templates[name] = true, limits
@@ -371,9 +383,19 @@ end
 -- 5. All of it at once; lists go in pieces, because unpack has an end.
 local stamp = string.format('%.0f:%s', version, epoch)
 for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
-for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name) end
+for _, name in ipairs(gone) do
+  if hold.of(name) then hold.remove(hold.of(name)) end
+  redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name)
+end
+fields = {}
+hold.save(fields)
+if #fields > 0 then redis.call('HSET', levels_key, unpack(fields)) end
+for name in pairs(forces) do
+  redis.call('HDEL', levels_key, '/' .. name)
+  redis.call('ZREM', times_key, '/' .. name)
+end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
-redis.call('HSET', levels_key, '!', stamp, '!due', waiting > 0 and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
+redis.call('HSET', levels_key, '!', stamp, '!due', (waiting > 0 or #hold.all() > 0) and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
 redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
   cmsgpack.pack({ note, document }))
 redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))

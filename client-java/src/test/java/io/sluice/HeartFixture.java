@@ -62,7 +62,7 @@ abstract class HeartFixture {
 
     Beat.Alive alive(BeatAsk ask, List<Place> claims, List<News> news, List<Place> looks) {
         List<Boolean> renewed = ask.renew().stream().map(any -> true).toList();
-        return new Beat.Alive(store.stamp(), 1, 1, false, -1, renewed, claims, news, looks);
+        return new Beat.Alive(store.stamp(), 1, 1, false, -1, renewed, claims, news, looks, List.of());
     }
 
     /** All well: what was claimed runs, what waits waits. */

@@ -5,6 +5,8 @@ import io.sluice.ScopeLimits;
 import io.sluice.Store.Ask;
 import io.sluice.Store.BeatAsk;
 import io.sluice.Store.Installation;
+import io.sluice.Store.Observation;
+import io.sluice.Store.Observations;
 import io.sluice.Store.PermitName;
 import io.sluice.Store.ScopeCost;
 import io.sluice.Store.Settlement;
@@ -55,6 +57,46 @@ final class Arguments {
         arguments.addAll(ask.claims());
         arguments.addAll(ask.looks());
         return arguments;
+    }
+
+    static List<String> of(Observations observations) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "", observations.host(), Integer.toString(observations.all().size())));
+        observations.all().forEach(observation -> add(arguments, observation));
+        return arguments;
+    }
+
+    private static void add(List<String> arguments, Observation observation) {
+        if (observation instanceof Observation.Hold it) {
+            arguments.addAll(List.of("hold", it.scope()));
+            addNumbers(arguments, it.waitUs(), it.mostUs());
+            arguments.addAll(List.of(it.kind(), it.retryable() ? "1" : "0"));
+            addNumbers(arguments, it.grantedUs());
+            arguments.add(it.note());
+        } else if (observation instanceof Observation.Release it) {
+            arguments.addAll(List.of("release", it.scope()));
+        } else if (observation instanceof Observation.Slow it) {
+            arguments.addAll(List.of("slow", it.scope()));
+            addNumbers(arguments, it.nowPpm(), it.nextPpm(), it.nextInUs());
+        } else if (observation instanceof Observation.Less it) {
+            arguments.addAll(List.of("less", it.scope(), it.limit()));
+            addNumbers(arguments, it.grantedUs());
+        } else if (observation instanceof Observation.Left it) {
+            arguments.addAll(List.of("left", it.scope(), it.limit()));
+            addNumbers(arguments, it.left(), it.step(), it.statedAmount(), it.policyAmount());
+            addNumbers(arguments, it.resetUs(), it.dateMs(), it.ageUs());
+        } else if (observation instanceof Observation.Learn it) {
+            arguments.addAll(List.of("learn", it.modelClass(), it.agent()));
+            addNumbers(arguments, it.bytes(), it.bytesTokens(), it.cached(), it.input());
+            addNumbers(arguments, it.outputs().size());
+            it.outputs().forEach(outputs -> addNumbers(arguments, outputs.tokens(), outputs.answers()));
+        }
+    }
+
+    private static void addNumbers(List<String> arguments, long... numbers) {
+        for (long number : numbers) {
+            arguments.add(Long.toString(number));
+        }
     }
 
     static List<String> of(Installation it, String epoch) {
