@@ -33,6 +33,8 @@ local mode, most, scope_count = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 local VERSIONS_KEPT, LIMITS_AT_MOST, SCOPES_AT_MOST, CLAIM = 50, 32, 1000, 500000
 --#include lib/bucket
 --#include lib/record
+--#include lib/hold
+--#include lib/force
 --#include lib/scope
 --#include lib/permit
 
@@ -53,7 +55,7 @@ local function read_wanted()
   local wanted, seen, at = {}, {}, 11
   for i = 1, scope_count do
     local name, slots, max, count = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0), whole(ARGV[at + 3], 0)
-    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~+^%%&*]') then return nil, 'scopes' end
+    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~+^%%&*@/>]') then return nil, 'scopes' end
     if not slots then return nil, 'slots' end
     if not max then return nil, 'max' end
     if not count or count > LIMITS_AT_MOST then return nil, 'limits' end
@@ -355,9 +357,15 @@ end
 -- 5. All of it at once; lists go in pieces, because unpack has an end.
 local stamp = string.format('%.0f:%s', version, epoch)
 for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
-for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name) end
+for _, name in ipairs(gone) do
+  if hold.of(name) then hold.remove(hold.of(name)) end
+  redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name)
+end
+fields = {}
+hold.save(fields)
+if #fields > 0 then redis.call('HSET', levels_key, unpack(fields)) end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
-redis.call('HSET', levels_key, '!', stamp, '!due', waiting > 0 and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
+redis.call('HSET', levels_key, '!', stamp, '!due', (waiting > 0 or #hold.all() > 0) and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
 redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
   cmsgpack.pack({ note, document }))
 redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))

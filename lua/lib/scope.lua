@@ -41,7 +41,7 @@ local function read_scope(name, layout, record)
   end
   return {
     layout = layout, slots = slots, n = n, levels = levels, name = name, ring = false, ring_changed = false,
-    changed = false, bounded = false, cut = false, fresh = false,
+    layout_changed = false, changed = false, bounded = false, cut = false, fresh = false,
   }
 end
 
@@ -144,11 +144,15 @@ local function impossible(s, list, at)
 end
 
 -- What a call is short on in the scope now. Nothing: nil. Else `full`: a slot; `[i]` true: limit i; `wait`: us until its
--- limits have refilled, exact (0 if only slots are short); `why`: the limit that takes longest. `kept` is what is held back for
+-- limits have refilled and its hold ends, exact (0 if only slots are short); `why`: the limit that takes longest, `pause`: it is the
+-- hold. `kept` is what is held back for
 -- firm waiters, `slots` and level units by limit.
 local function shortage(s, list, at, kept)
   local now, short, held = s.levels[1], nil, false
-  if s.slots >= 0 and s.levels[2] + (kept and kept.slots or 0) >= s.slots then
+  local pause = hold.wait(s.name, now)
+  if pause then
+    short = { full = true, wait = pause, why = nil, pause = true }
+  elseif s.slots >= 0 and s.levels[2] + (kept and kept.slots or 0) >= s.slots then
     short = { full = true, wait = 0, why = nil }
   end
   for i = 1, s.n do
@@ -167,7 +171,7 @@ local function shortage(s, list, at, kept)
         short = short or { full = false, wait = 0, why = nil }
         short[i] = true
         short.held = short.held or held
-        if wait > short.wait then short.wait, short.why = wait, i end
+        if wait > short.wait then short.wait, short.why, short.pause = wait, i, false end
       end
     end
   end
@@ -176,7 +180,7 @@ end
 
 -- The name of what is short.
 local function short_name(s, short)
-  return short.why and limit_names(s)[short.why] or slots_name(s)
+  return short.pause and 'hold' or short.why and limit_names(s)[short.why] or slots_name(s)
 end
 
 -- Takes a slot and the costs that stand in `list` after `at`. Only after shortage() said nil, or in shadow mode.
@@ -269,8 +273,14 @@ local function save(reply, due, due_before)
         fields[#fields + 1] = '~' .. name
         fields[#fields + 1] = cmsgpack.pack(s.ring)
       end
+      if s.layout_changed then
+        fields[#fields + 1] = '=' .. name
+        fields[#fields + 1] = s.layout
+      end
     end
   end
+  hold.save(fields)
+  force.save(fields)
   if due ~= due_before then
     fields[#fields + 1] = '!due'
     fields[#fields + 1] = due

@@ -246,7 +246,7 @@ public interface Store extends AutoCloseable {
 
     /** @param all at most 64, in order */
     record Observations(String project, String host, List<Observation> all) {
-        static final int MOST = 64;
+        public static final int MOST = 64;
     }
 
     /** One thing that a provider's answer taught, or that an operator wants. */
@@ -323,10 +323,10 @@ public interface Store extends AutoCloseable {
                 long input,
                 List<Outputs> outputs)
                 implements Observation {
-            static final int MOST_OUTPUTS = 128;
+            public static final int MOST_OUTPUTS = 128;
 
             /** Nothing is told; the answer is what is known. */
-            static Learn nothing(String modelClass, String agent) {
+            public static Learn nothing(String modelClass, String agent) {
                 return new Learn(modelClass, agent, 0, 0, 0, 0, List.of());
             }
         }
@@ -348,8 +348,11 @@ public interface Store extends AutoCloseable {
         /** Of a hold: how long the scope is on hold now, {@link Store#UNTIL_RELEASED} until it is released. */
         record Holding(long leftUs) implements Effect {}
 
-        /** Of a release, of a slow and of a less: whether anything is different now. */
-        record Changed(boolean changed) implements Effect {}
+        /** It was done. */
+        record Done() implements Effect {}
+
+        /** Nothing: too many holds, no such limit, an answer older than one that was heard. */
+        record Nothing() implements Effect {}
 
         /** Of what is left; {@code drift}: the provider's limit is not the policy's. */
         record Tightened(boolean tightened, boolean drift, boolean adopted) implements Effect {}

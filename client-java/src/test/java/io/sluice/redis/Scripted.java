@@ -331,6 +331,52 @@ final class Scripted implements AutoCloseable {
                 (List<List<Object>>) reply.get(9));
     }
 
+    /** What the answers taught: of each observation its name and values. */
+    @SafeVarargs
+    @SuppressWarnings({"unchecked", "varargs"})
+    final List<Object> observe(long now, List<Object>... observations) {
+        List<String> arguments = new ArrayList<>(List.of(time(now), "h", Integer.toString(observations.length)));
+        for (List<Object> observation : observations) {
+            observation.forEach(value -> arguments.add(value.toString()));
+        }
+        List<Object> reply = run(Script.OBSERVE, arguments);
+        if (!reply.get(0).equals("observed")) {
+            throw new AssertionError("observe answered " + reply);
+        }
+        return (List<Object>) reply.get(3);
+    }
+
+    /** A rejection of the provider: retryable, of a call granted at that time; waits of -2 were not stated. */
+    Object hold(long now, String scope, long waitUs, long granted) {
+        return hold(now, scope, waitUs, "input", granted);
+    }
+
+    Object hold(long now, String scope, long waitUs, String kind, long granted) {
+        return observe(now, List.of("hold", scope, waitUs, 60 * MIN, kind, 1, granted, "429"))
+                .get(0);
+    }
+
+    /** A hold as {@code inspect holds} tells it. */
+    record Hold(String scope, long until, long opened, long most, long used, String kind, long failures) {}
+
+    @SuppressWarnings("unchecked")
+    List<Hold> holds() {
+        List<Object> reply = run(Script.INSPECT, List.of("", "holds"));
+        List<Hold> holds = new ArrayList<>();
+        for (Object each : reply.subList(1, reply.size())) {
+            List<Object> it = (List<Object>) each;
+            holds.add(new Hold(
+                    (String) it.get(0),
+                    number(it.get(1)),
+                    number(it.get(2)),
+                    number(it.get(3)),
+                    number(it.get(4)),
+                    (String) it.get(5),
+                    number(it.get(7))));
+        }
+        return holds;
+    }
+
     private Layout layout() {
         return new Layout(Map.copyOf(names), Map.copyOf(active));
     }
