@@ -109,8 +109,8 @@ end
 
 -- 3. The longer path.
 --#include lib/hold
---#include lib/force
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line

@@ -26,8 +26,8 @@ local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
---#include lib/force
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line

@@ -29,7 +29,6 @@ local given_now, what, cursor, agent = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
---#include lib/force
 --#include lib/scope
 --#include lib/permit
 --#include lib/order

@@ -19,10 +19,10 @@
 --       learn class agent ...              lib/learn.lua
 --
 -- Reply observed, now, stamp, [reply, ...]   one for each:
---       hold, release   us until calls are let in: -1 = until released, 0 = they are; `full` = too many holds
---       slow, less      1 = done, 0 = nothing to do
---       left            {tightened, drift, adopted}, each 1 or 0; {} = an older answer than one seen, or no such limit
---       learn           as lib/learn.lua says
+--       hold            {us until calls are let in}: -1 = until released, 0 = they are: no such scope, or too many holds
+--       release, slow, less   {1} done, {0} nothing to do
+--       left            {tightened, drift, adopted}, each 1 or 0; all 0 for an older answer than one seen, or no such limit
+--       learn           {answers, output, tokens a byte, cached share of the class, and these of the agent}; lib/learn.lua
 --       lost, what      part of the project's state is missing: install the policy again
 --
 -- Never gives anybody more than the policy: levels are only lowered.
@@ -32,8 +32,8 @@ local given_now, host, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
---#include lib/force
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line
@@ -58,8 +58,9 @@ local SHAPES = {
   },
 }
 
+-- Gives the place after them and the values, or nil and what is wrong.
 local function read_values(what, at)
-  local values = { what = what }
+  local values = {}
   for k, shape in ipairs(SHAPES[what]) do
     local text = ARGV[at + k - 1]
     local value = text
@@ -67,7 +68,7 @@ local function read_values(what, at)
     if not value or #text > 256 then return nil, shape[1] end
     values[shape[1]] = value
   end
-  return values, at + #SHAPES[what]
+  return at + #SHAPES[what], values
 end
 
 local function read_observations()
@@ -77,13 +78,14 @@ local function read_observations()
     local what = ARGV[at]
     local values, after
     if what == 'learn' then
-      values, after = learn.read(at + 1)
+      after, values = learn.read(at + 1)
     elseif SHAPES[what] then
-      values, after = read_values(what, at + 1)
+      after, values = read_values(what, at + 1)
     else
       return nil, 'observation'
     end
-    if not values then return nil, after end
+    if not after then return nil, values end
+    values.what = what
     list[k], at = values, after
   end
   if ARGV[at] then return nil, 'count' end
@@ -111,22 +113,22 @@ local did = {}
 
 function did.hold(o)
   local s = scope_of(o.scope, now)
-  if not s then return -1 end
-  local h = hold.place(s, now, o.wait, o.most, o.kind, o.retryable, o.granted, o.note)
-  return h and hold.told(h, now)[2] or 'full'
+  local h = s and hold.place(s, now, o.wait, o.most, o.kind, o.retryable, o.granted, o.note)
+  return { h and hold.told(h, now)[2] or 0 }
 end
 
 function did.release(o)
-  local names = { o.scope }
+  local names, released = { o.scope }, 0
   if o.scope == '*' then
     for k, name in ipairs(hold.all()) do names[k] = name end
   end
   for _, name in ipairs(names) do
     local h = hold.of(name)
     if h then hold.release(h, scope_of(name, now), now) end
+    if h then released = 1 end
     line.unpark(name, now)
   end
-  return 0
+  return { released }
 end
 
 local function limit_of(o)
@@ -139,14 +141,14 @@ end
 
 function did.slow(o)
   local s = scope_of(o.scope, now)
-  if not s or s.fresh then return 0 end
+  if not s or s.fresh then return { 0 } end
   force.slow(s, now, o.part, o.next_part, o.next_in)
-  return 1
+  return { 1 }
 end
 
 function did.less(o)
   local s, i = limit_of(o)
-  return s and force.less(s, i, o.granted, now) and 1 or 0
+  return { s and force.less(s, i, o.granted, now) and 1 or 0 }
 end
 
 -- A level above what the provider says is left is lowered to it, and what has refilled since. Never raised: `left` is late, rounded,
@@ -165,12 +167,12 @@ end
 
 function did.left(o)
   local s, i = limit_of(o)
-  if not s then return {} end
+  if not s then return { 0, 0, 0 } end
   local field = 'r|' .. o.scope .. '|' .. o.limit
   local read, seen = pcall(cmsgpack.unpack, redis.call('HGET', learn_key, field) or '')
   seen = read and type(seen) == 'table' and seen or { -1, 0, 0, -1, -1, 0 }
   local at = now - o.age
-  if (o.date >= 0 and o.date < seen[5]) or (o.date < 0 and at < seen[6]) then return {} end
+  if (o.date >= 0 and o.date < seen[5]) or (o.date < 0 and at < seen[6]) then return { 0, 0, 0 } end
   local reset_at = o.reset >= 0 and at + o.reset or -1
   redis.call('HSET', learn_key, field, cmsgpack.pack({ o.left, o.num, o.den, reset_at, math.max(o.date, seen[5]), at }))
   local tightened = o.left >= 0 and tighten(s, i, o) or 0
@@ -182,7 +184,7 @@ function did.left(o)
   return { tightened, drift, adopted }
 end
 
-function did.learn(o) return learn.take(o, now) end
+function did.learn(o) return learn.note(o, now) end
 
 local replies = {}
 for k, o in ipairs(observations) do replies[k] = did[o.what](o) end

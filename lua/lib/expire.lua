@@ -50,7 +50,8 @@ local function take_all(permit, now, shadow)
     local s = scope_of(permit[at], now)
     if string.byte(permit[at], 1) == COUNT_SCOPE then
       if redis.call('ZADD', times_key, now + AGENT_COUNTS, agent_entry(permit[at], permit[AGENT])) == 1 then
-        s.levels[2], s.changed = s.levels[2] + 1, true
+        -- A rate there is one of agents that begin.
+        take(s, permit, at + 1, shadow)
         if line.waiting > 0 then unpark_agent(permit[at], permit[AGENT]) end
       end
     else
@@ -98,7 +99,7 @@ local function correct_all(permit, used, now, shadow)
   local at, used_at, version = SCOPES, 1, version_of(permit)
   while permit[at] do
     local n = permit[at + 1]
-    local s = scope_of(permit[at], now)
+    local s = string.byte(permit[at], 1) ~= COUNT_SCOPE and scope_of(permit[at], now)
     if s then
       made(s, now)
       if not used then

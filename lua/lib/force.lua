@@ -19,22 +19,32 @@ local WHOLE, FIXED, ADOPT, ADAPTIVE = 1000000, 0, 1, 2
 local FIND_EVERY, REST, AGREE = 10000000, 30000000, 3
 -- Where a limit's layout has the numbers that change: rate, capacity, ceiling, gate, minute.
 local SCALED = { 3, 6, 7, 9, 10 }
-local force = { by_scope = {} }
+local force = {}
 
 function force.read(raw)
   local read, v = pcall(cmsgpack.unpack, raw or '')
   if not read or type(v) ~= 'table' or type(v[6]) ~= 'table' then return nil end
-  return { ramp = v[1], from = v[2], every = v[3], next = v[4], after = v[5], limits = v[6], changed = false }
+  return { ramp = v[1], from = v[2], every = v[3], next = v[4], after = v[5], limits = v[6] }
 end
 
 function force.pack(f) return cmsgpack.pack({ f.ramp, f.from, f.every, f.next, f.after, f.limits }) end
 
 -- What is remembered of a scope, or nil.
-function force.of(name)
-  if force.by_scope[name] == nil then
-    force.by_scope[name] = force.read(redis.call('HGET', levels_key, '/' .. name)) or false
+function force.of(name) return force.read(redis.call('HGET', levels_key, '/' .. name)) end
+
+function force.is_whole(f)
+  for _, limit in ipairs(f.limits) do
+    if limit and limit.finds ~= FIXED then return false end
   end
-  return force.by_scope[name] or nil
+  return f.ramp >= WHOLE and f.every == 0
+end
+
+function force.store(s, f)
+  if force.is_whole(f) then
+    redis.call('HDEL', levels_key, '/' .. s.name)
+  else
+    redis.call('HSET', levels_key, '/' .. s.name, force.pack(f))
+  end
 end
 
 -- The five numbers of a limit that are in force.
@@ -60,7 +70,7 @@ function force.apply(s, f)
     end
     if limit then s.levels[3 * i] = math.min(s.levels[3 * i], numbers[2]) end
   end
-  s.changed, s.layout_changed, f.changed = true, true, true
+  s.changed, s.layout_changed = true, true
 end
 
 function force.limit(numbers, start, finds)
@@ -72,22 +82,27 @@ end
 
 -- Something with that name to remember by: as the policy has it.
 function force.begin(s)
-  local f = { ramp = WHOLE, from = WHOLE, every = 0, next = 0, after = 0, limits = {}, changed = true }
+  local f = { ramp = WHOLE, from = WHOLE, every = 0, next = 0, after = 0, limits = {} }
   for i = 1, s.n do
     local _, active, rate, _, _, capacity, ceiling, _, gate, minute = limit_at(s, i)
     f.limits[i] = active == 1 and force.limit({ rate = rate, capacity = capacity, ceiling = ceiling, gate = gate, minute = minute }, WHOLE, FIXED)
   end
-  force.by_scope[s.name] = f
   return f
 end
 
--- Its next step, or nothing more to remember.
-function force.step_at(s, f, now)
+-- When its next step is due; infinity where there is none.
+function force.next_step(f, now)
   local at = f.next > 0 and f.next or math.huge
   for _, limit in ipairs(f.limits) do
     if limit and limit.finds == ADAPTIVE then at = math.min(at, now + FIND_EVERY) end
   end
-  f.changed = true
+  return at
+end
+
+-- Remembers it until its next step.
+function force.step_at(s, f, now)
+  local at = force.next_step(f, now)
+  force.store(s, f)
   if at < math.huge then
     redis.call('ZADD', times_key, at, '/' .. s.name)
   else
@@ -181,17 +196,20 @@ function force.stated(s, i, num, den)
   local limit = f and f.limits[i]
   if not limit or limit.finds ~= ADOPT or num <= 0 then return false end
   limit.same = limit.seen == num and limit.same + 1 or 1
-  limit.seen, f.changed = num, true
-  if limit.same < AGREE or limit.num / limit.den == num / den then return false end
-  limit.num, limit.den = num, den
-  force.apply(s, f)
-  return true
+  limit.seen = num
+  local taken_over = limit.same >= AGREE and limit.num / limit.den ~= num / den
+  if taken_over then
+    limit.num, limit.den = num, den
+    force.apply(s, f)
+  end
+  force.store(s, f)
+  return taken_over
 end
 
 -- What a new version of the policy makes of it: nil where all of it is in force and stays so. `wanted`: the limits by place, as
 -- the policy gives them, with `start` (millionths) and `finds`; `before`: what is remembered; `names`: of the limits then, by place.
 function force.of_policy(wanted, ramp, every, before, names, fresh, now)
-  local f = { ramp = WHOLE, from = WHOLE, every = every, next = 0, after = 0, limits = {}, changed = true }
+  local f = { ramp = WHOLE, from = WHOLE, every = every, next = 0, after = 0, limits = {} }
   local needed = false
   if every > 0 then
     f.from, f.next, needed = ramp, now + every, true
@@ -214,25 +232,4 @@ function force.of_policy(wanted, ramp, every, before, names, fresh, now)
     f.limits[i] = limit
   end
   return needed and f or nil
-end
-
--- What changed, as fields of {project}:levels, added to `fields`.
-function force.save(fields)
-  for name, f in pairs(force.by_scope) do
-    if f and f.changed then
-      if f.every == 0 and f.next == 0 and force.is_whole(f) then
-        redis.call('HDEL', levels_key, '/' .. name)
-      else
-        fields[#fields + 1] = '/' .. name
-        fields[#fields + 1] = force.pack(f)
-      end
-    end
-  end
-end
-
-function force.is_whole(f)
-  for _, limit in ipairs(f.limits) do
-    if limit and limit.finds ~= FIXED then return false end
-  end
-  return f.ramp >= WHOLE
 end

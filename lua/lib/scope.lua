@@ -7,9 +7,9 @@
 -- estimate corrects the slot it was granted in. Width 0: no call can be larger than the burst, nothing is kept.
 local GATE_SLOTS = 12
 
--- since, active, rate, factor, tick, capacity, ceiling, width, gate, minute, unit of limit i. See bucket.lua for rate,
--- factor and capacity; ceiling and gate in units of cost; minute bounds what is booked above an estimate; unit = how
--- many units one request or token of weight 1 is.
+-- since, active, rate, factor, tick, capacity, ceiling, width, gate, minute, unit, calendar of limit i. See bucket.lua for
+-- rate, factor and capacity; ceiling and gate in units of cost; minute bounds what is booked above an estimate; unit = how
+-- many units one request or token of weight 1 is; calendar = which calendar's windows it counts by, 0 = none.
 local function limit_at(s, i)
   return struct.unpack(LIMIT, s.layout, HEADER_BYTES + 1 + LIMIT_BYTES * (i - 1))
 end
@@ -280,7 +280,6 @@ local function save(reply, due, due_before)
     end
   end
   hold.save(fields)
-  force.save(fields)
   if due ~= due_before then
     fields[#fields + 1] = '!due'
     fields[#fields + 1] = due

@@ -119,7 +119,7 @@ final class Compiler {
                     .orElseThrow();
             refills.add(refill.withWeights(limit.weightsOf(model).scaled(limit.decimals())));
         }
-        return new ScopeLimits(scope.scope(), scope.slots(), scope.max(), refills);
+        return new ScopeLimits(scope.scope(), scope.slots(), scope.max(), scope.rampPpm(), scope.everyUs(), refills);
     }
 
     /**

@@ -138,6 +138,11 @@ public final class Policy {
         return List.copyOf(scopes.values());
     }
 
+    /** Where the windows of its calendar limits begin and end, as the scripts read it; limits name them by place, from 1. */
+    List<String> calendars() {
+        return Calendar.of(spec.scopes()).stream().map(Calendar::text).toList();
+    }
+
     /**
      * The scopes one call draws on, with the weights of its model: project, class, workspace, team, each agent's, team's and
      * run's, then those that count agents. A call without a class draws on the project alone.

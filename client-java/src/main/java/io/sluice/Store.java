@@ -380,6 +380,7 @@ public interface Store extends AutoCloseable {
      * @param note who and when
      * @param shadow whether it admits everything and only records what it would have done
      * @param maxWaiters the most calls that may wait at a time
+     * @param calendars where the windows of calendar limits begin and end; limits name them by place, from 1
      * @param scopes the project's first
      */
     record Installation(
@@ -391,6 +392,7 @@ public interface Store extends AutoCloseable {
             String note,
             boolean shadow,
             int maxWaiters,
+            List<String> calendars,
             List<ScopeLimits> scopes) {}
 
     /** The answer to an {@link Installation}. */

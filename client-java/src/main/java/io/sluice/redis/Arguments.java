@@ -15,8 +15,6 @@ import java.util.List;
 
 /** What each script is given, in the order of its head. The first is the time, which Redis itself knows best. */
 final class Arguments {
-    private static final int GATE_SLOTS = 12;
-
     private Arguments() {}
 
     static List<String> of(Ask ask) {
@@ -112,17 +110,28 @@ final class Arguments {
                 it.note(),
                 it.shadow() ? "shadow" : "enforce",
                 Integer.toString(it.maxWaiters()),
-                Integer.toString(it.scopes().size())));
+                Integer.toString(it.scopes().size()),
+                Integer.toString(it.calendars().size())));
+        arguments.addAll(it.calendars());
         for (ScopeLimits scope : it.scopes()) {
-            arguments.add(scope.scope());
-            arguments.add(Long.toString(scope.slots()));
-            arguments.add(Long.toString(scope.max()));
-            arguments.add(Integer.toString(scope.refills().size()));
-            for (RefillLimit limit : scope.refills()) {
-                addLimit(arguments, limit);
-            }
+            addScope(arguments, scope, scope.max());
         }
         return arguments;
+    }
+
+    /** {@code max}: how many scopes may be made of it. */
+    static void addScope(List<String> arguments, ScopeLimits scope, long max) {
+        arguments.add(scope.scope());
+        for (long number : new long[] {
+            scope.slots(),
+            max,
+            scope.rampPpm(),
+            scope.everyUs(),
+            scope.refills().size()
+        }) {
+            arguments.add(Long.toString(number));
+        }
+        scope.refills().forEach(limit -> addLimit(arguments, limit));
     }
 
     private static void addCosts(List<String> arguments, List<ScopeCost> costs) {
@@ -135,10 +144,7 @@ final class Arguments {
         }
     }
 
-    static void addLimit(List<String> arguments, RefillLimit limit) {
-        // A gate is kept only where a call can be larger than the burst and still be admitted.
-        boolean gated = limit.capacity() < limit.ceiling() * (double) limit.factor();
-        long width = gated ? (limit.spanUs() + GATE_SLOTS - 1) / GATE_SLOTS : 0;
+    private static void addLimit(List<String> arguments, RefillLimit limit) {
         arguments.add(limit.name());
         for (long number : new long[] {
             limit.rate(),
@@ -146,10 +152,13 @@ final class Arguments {
             limit.tickUs(),
             limit.capacity(),
             limit.ceiling(),
-            width,
+            limit.widthUs(),
             limit.spanAmount(),
             limit.minute(),
-            limit.weights().unit()
+            limit.weights().unit(),
+            limit.calendar(),
+            limit.startPpm(),
+            limit.finds().ordinal()
         }) {
             arguments.add(Long.toString(number));
         }

@@ -26,21 +26,26 @@ class ArgumentsTest {
                 "note",
                 true,
                 500,
-                List.of(new ScopeLimits("p", 7, List.of()), new ScopeLimits("a:", -1, 10_000, List.of(rpm))));
+                List.of("day UTC 0", "month UTC 0"),
+                List.of(
+                        new ScopeLimits("p", 7, List.of()),
+                        new ScopeLimits("a:", -1, 10_000, 100_000, 60_000_000, List.of(rpm))));
 
         List<String> arguments = Arguments.of(installation, "epoch");
 
         assertThat(arguments)
                 .startsWith("", "epoch", "3", "2", "digest", "document", "note", "shadow", "500", "2")
-                .containsSubsequence("p", "7", "0", "0", "a:", "-1", "10000", "1", "rpm", "54")
-                .hasSize(10 + 4 + 4 + 10);
+                .containsSequence("500", "2", "2", "day UTC 0", "month UTC 0", "p", "7", "0", "0", "0", "0", "a:", "-1")
+                .containsSequence("-1", "10000", "100000", "60000000", "1", "rpm", "540")
+                .hasSize(11 + 2 + 6 + 6 + 13);
     }
 
     @Test
     void enforcesWhereThePolicyDoesNotOnlyWatch() {
-        Installation installation = new Installation("acme", 0, "", "digest", "document", "note", false, 0, List.of());
+        Installation installation =
+                new Installation("acme", 0, "", "digest", "document", "note", false, 0, List.of(), List.of());
 
-        assertThat(Arguments.of(installation, "epoch")).endsWith("enforce", "0", "0");
+        assertThat(Arguments.of(installation, "epoch")).endsWith("enforce", "0", "0", "0");
     }
 
     /** In the order of observe.lua's head and of lib/learn.lua's. */

@@ -95,22 +95,27 @@ final class Scripted implements AutoCloseable {
      *
      * @param mode {@code enforce} or {@code shadow}
      * @param most names there may be of each template, by the template's scope
+     * @param calendars what the windows of its calendar limits go by
      */
-    record Rules(String mode, long maxWaiters, Map<String, Long> most) {
-        static final Rules USUAL = new Rules("enforce", 10_000, Map.of());
+    record Rules(String mode, long maxWaiters, Map<String, Long> most, List<String> calendars) {
+        static final Rules USUAL = new Rules("enforce", 10_000, Map.of(), List.of());
 
         Rules waiters(long maxWaiters) {
-            return new Rules(mode, maxWaiters, most);
+            return new Rules(mode, maxWaiters, most, calendars);
         }
 
         Rules shadow() {
-            return new Rules("shadow", maxWaiters, most);
+            return new Rules("shadow", maxWaiters, most, calendars);
+        }
+
+        Rules calendars(List<String> calendars) {
+            return new Rules(mode, maxWaiters, most, calendars);
         }
 
         Rules most(String template, long names) {
             Map<String, Long> more = new TreeMap<>(most);
             more.put(template, names);
-            return new Rules(mode, maxWaiters, more);
+            return new Rules(mode, maxWaiters, more, calendars);
         }
     }
 
@@ -138,14 +143,11 @@ final class Scripted implements AutoCloseable {
                 "test",
                 rules.mode(),
                 Long.toString(rules.maxWaiters()),
-                Integer.toString(scopes.length)));
+                Integer.toString(scopes.length),
+                Integer.toString(rules.calendars().size())));
+        arguments.addAll(rules.calendars());
         for (ScopeLimits scope : scopes) {
-            arguments.addAll(List.of(
-                    scope.scope(),
-                    Long.toString(scope.slots()),
-                    Long.toString(rules.most().getOrDefault(scope.scope(), 0L)),
-                    Integer.toString(scope.refills().size())));
-            scope.refills().forEach(limit -> Arguments.addLimit(arguments, limit));
+            Arguments.addScope(arguments, scope, rules.most().getOrDefault(scope.scope(), 0L));
         }
         List<Object> reply = run(Script.POLICY, arguments);
         if (reply.get(0).equals("installed") || reply.get(0).equals("unchanged")) {
@@ -403,12 +405,12 @@ final class Scripted implements AutoCloseable {
         return byKind != 0 ? byKind : a.compareTo(b);
     }
 
-    /** A scope made on demand is laid out as its template is; one of distinct agents has no limits. */
+    /** A scope made on demand is laid out as its template is; one of distinct agents mostly has no limits. */
     private static <T> List<T> of(Map<String, List<T>> layout, String scope) {
-        if (scope.startsWith("n:")) {
+        List<T> own = layout.get(scope);
+        if (own == null && scope.startsWith("n:")) {
             return List.of();
         }
-        List<T> own = layout.get(scope);
         return Objects.requireNonNull(own != null ? own : layout.get(scope.substring(0, 2)), scope);
     }
 
