@@ -37,10 +37,10 @@ end
 function learn.is_name(text) return text and #text <= 128 and string.find(text, '^[%w._:/@-]+$') ~= nil end
 
 -- Reads from ARGV: class, agent (- = none), bytes of requests and the tokens they had, cached tokens and all input tokens
--- (0 0 = not known), n (0 to 128), then n times output tokens and how many answers had so many. Returns what they tell and
--- the place after them, or nil and the argument that is wrong. Nothing told at all only asks what is known.
+-- (0 0 = not known), n (0 to 128), then n times output tokens and how many answers had so many. Returns the place after
+-- them and what they tell, or nil and the argument that is wrong. Nothing told at all only asks what is known.
 function learn.read(at)
-  local told = { what = 'learn', class = ARGV[at], agent = ARGV[at + 1], sums = {}, outputs = {} }
+  local told = { class = ARGV[at], agent = ARGV[at + 1], sums = {}, outputs = {} }
   if not learn.is_name(told.class) then return nil, 'class' end
   if not learn.is_name(told.agent) then return nil, 'agent' end
   for i = 1, SUMS do
@@ -57,7 +57,7 @@ function learn.read(at)
     at = at + 2
   end
   told.nothing = n == 0 and told.sums[1] == 0 and told.sums[4] == 0
-  return told, at
+  return at, told
 end
 
 function learn.record_of(raw)
@@ -136,7 +136,7 @@ function learn.forget_some()
 end
 
 -- Takes in what was told. Returns what is known then, four numbers of the class and four of the agent in it.
-function learn.take(told, now)
+function learn.note(told, now)
   local own, fields = told.agent ~= '-', { learn.field_of(told.class, '-'), learn.field_of(told.class, told.agent) }
   local held = redis.call('HMGET', learn_key, unpack(fields))
   local class, agent = learn.record_of(held[1]), learn.record_of(held[2])

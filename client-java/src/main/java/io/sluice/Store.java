@@ -348,11 +348,8 @@ public interface Store extends AutoCloseable {
         /** Of a hold: how long the scope is on hold now, {@link Store#UNTIL_RELEASED} until it is released. */
         record Holding(long leftUs) implements Effect {}
 
-        /** It was done. */
-        record Done() implements Effect {}
-
-        /** Nothing: too many holds, no such limit, an answer older than one that was heard. */
-        record Nothing() implements Effect {}
+        /** Of a release, of a slow and of a less: whether anything is different now. */
+        record Changed(boolean changed) implements Effect {}
 
         /** Of what is left; {@code drift}: the provider's limit is not the policy's. */
         record Tightened(boolean tightened, boolean drift, boolean adopted) implements Effect {}

@@ -25,31 +25,23 @@ final class ObserveReply {
         Replies list = r.list(3).sized(told.size());
         List<Effect> effects = new ArrayList<>(told.size());
         for (int i = 0; i < told.size(); i++) {
-            effects.add(effect(told.get(i), list, i));
+            effects.add(effect(told.get(i), list.list(i)));
         }
         return r.sized(4, new Observed.Done(r.positive(1), r.stamp(2), effects));
     }
 
-    private static Effect effect(Observation told, Replies list, int i) {
+    private static Effect effect(Observation told, Replies r) {
         if (told instanceof Observation.Hold) {
-            return list.isText(i, "full") ? new Effect.Nothing() : new Effect.Holding(list.orUnknown(i));
+            return r.sized(1, new Effect.Holding(r.orUnknown(0)));
         }
         if (told instanceof Observation.Left) {
-            Replies r = list.list(i);
-            return r.size() == 0
-                    ? new Effect.Nothing()
-                    : r.sized(3, new Effect.Tightened(r.flag(0), r.flag(1), r.flag(2)));
+            return r.sized(3, new Effect.Tightened(r.flag(0), r.flag(1), r.flag(2)));
         }
         if (told instanceof Observation.Learn learn) {
-            Replies r = list.list(i);
             Learned ofClass = known(learn.modelClass(), "-", r, 0);
             return r.sized(8, new Effect.Knows(ofClass, known(learn.modelClass(), learn.agent(), r, 4)));
         }
-        if (told instanceof Observation.Release) {
-            list.orUnknown(i);
-            return new Effect.Done();
-        }
-        return list.flag(i) ? new Effect.Done() : new Effect.Nothing();
+        return r.sized(1, new Effect.Changed(r.flag(0)));
     }
 
     /** The classes, or the one class and agent, that {@code inspect learned} was asked for; none of a project without state. */

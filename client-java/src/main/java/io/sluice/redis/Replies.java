@@ -133,10 +133,6 @@ final class Replies {
         throw bad();
     }
 
-    boolean isText(int i, String text) {
-        return part(i).equals(text);
-    }
-
     String stamp(int i) {
         String stamp = text(i);
         if (!STAMP.matcher(stamp).matches()) {
