@@ -139,6 +139,11 @@ public final class Call {
         return inputTokens + cacheReadTokens + cacheWriteTokens;
     }
 
+    /** The same call under a fresh id: an id belongs to one permit, and what is sent again needs another. */
+    Call anew() {
+        return copy(c -> c.id = null);
+    }
+
     private Call copy(Consumer<Call> change) {
         Call copy = new Call(model);
         copy.inputTokens = inputTokens;
