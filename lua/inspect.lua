@@ -18,7 +18,7 @@
 --                     state: waiting, again (to be submitted again) or place (kept for one that gave up)
 --       line, clock, waiting, [class, ...], [flow, ...]   a class: [name, waiting, tag, clock, firm waiter or '']; a flow:
 --                     [class, name, waiting, tag]; lib/order.lua tells what they mean
---       holds, [hold, ...]   [scope, end, opened or 0, most, used, kind, retryable, failures, note, closed since]; lib/hold.lua
+--       holds, [hold, ...]   [scope, end, opened or 0, most, used, counts, kind, retryable, failures, note, closed since]; lib/hold.lua
 --       provider, [reading, ...]   what the provider said last: [scope, limit, units left, num, den of the policy's amount, full
 --                     again at us, date of the answer in ms, seen at us]; -1 or 0 = not said
 --       learned, [[class, agent, answers, output, tokens a byte, cached share], ...]   lib/learn.lua tells what they mean
@@ -95,7 +95,7 @@ if what == 'holds' then
   local reply = { 'holds' }
   for k, name in ipairs(hold.all()) do
     local h = hold.of(name)
-    reply[1 + k] = { name, h.till, h.opened, h.most, h.used, h.kind, h.retryable, h.failures, h.note, h.since }
+    reply[1 + k] = { name, h.till, h.opened, h.most, h.used, h.counts, h.kind, h.retryable, h.failures, h.note, h.since }
   end
   return reply
 end

@@ -28,7 +28,7 @@
 -- Never gives anybody more than the policy: levels are only lowered.
 local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key, learn_key =
   KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local given_now, host, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local given_now, host, how_many = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
@@ -72,9 +72,9 @@ local function read_values(what, at)
 end
 
 local function read_observations()
-  if not whole(count, 0, 64) then return nil, 'count' end
+  if not whole(how_many, 0, 64) then return nil, 'count' end
   local list, at = {}, 4
-  for k = 1, count do
+  for k = 1, how_many do
     local what = ARGV[at]
     local values, after
     if what == 'learn' then

@@ -177,6 +177,7 @@ class ForceTablesIT {
         finding(ALL / 10, Finds.ADAPTIVE);
         assertThat(level(T0).rate()).isEqualTo(AMOUNT * 100);
         saturate(T0, 2 * MIN, Long.MAX_VALUE);
+        scripts.beat(T0 + 2 * MIN, "h");
         long grown = level(T0 + 2 * MIN).rate();
         assertThat(grown).isBetween(AMOUNT * 170, AMOUNT * 230);
         scripts.observe(T0 + 2 * MIN, List.of("less", "c:m", "rpm", T0 + 2 * MIN - S));

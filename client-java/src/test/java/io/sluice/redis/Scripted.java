@@ -354,12 +354,12 @@ final class Scripted implements AutoCloseable {
     }
 
     Object hold(long now, String scope, long waitUs, String kind, long granted) {
-        return observe(now, List.of("hold", scope, waitUs, 60 * MIN, kind, 1, granted, "429"))
-                .get(0);
+        List<Object> hold = List.of("hold", scope, waitUs, 60 * MIN, kind, 1, granted, "429");
+        return ((List<?>) observe(now, hold).get(0)).get(0);
     }
 
     /** A hold as {@code inspect holds} tells it. */
-    record Hold(String scope, long until, long opened, long most, long used, String kind, long failures) {}
+    record Hold(String scope, long until, long opened, long most, long used, long counts, String kind, long failures) {}
 
     @SuppressWarnings("unchecked")
     List<Hold> holds() {
@@ -373,8 +373,9 @@ final class Scripted implements AutoCloseable {
                     number(it.get(2)),
                     number(it.get(3)),
                     number(it.get(4)),
-                    (String) it.get(5),
-                    number(it.get(7))));
+                    number(it.get(5)),
+                    (String) it.get(6),
+                    number(it.get(8))));
         }
         return holds;
     }
@@ -497,7 +498,7 @@ final class Scripted implements AutoCloseable {
     }
 
     /** A record of {@code inspect permits}. */
-    record Remembered(String id, String state, String host, List<String> scopes) {
+    record Remembered(String id, String state, String host, long granted, List<String> scopes) {
         boolean inFlight() {
             return state.equals("running") || state.equals("granted");
         }
@@ -508,7 +509,8 @@ final class Scripted implements AutoCloseable {
         List<Remembered> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
             permits.add(new Remembered(
-                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+                    (String) it.get(0), (String) it.get(1), (String) it.get(2), number(it.get(4)), (List<String>)
+                            it.get(7)));
         }
         return permits;
     }
