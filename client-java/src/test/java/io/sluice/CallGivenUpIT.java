@@ -171,7 +171,7 @@ class CallGivenUpIT {
         assertThat(fixture.charged()).isEqualTo("1 requests, 10 in, 5 out");
     }
 
-    /** Between any two steps: no permit is lost in the race, and none is charged that was not used. */
+    /** Between any two steps: no permit is lost in the race. */
     @Test
     void atAnyMoment() {
         provider.answers(Told.refused(500, "api_error", "retry-after-ms", "1"), Told.served());
