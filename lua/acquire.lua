@@ -26,6 +26,8 @@
 --       wait, wait, exact, scope, limit, position us until it may fit; it stands nowhere: a try, or exact > ARGV 12.
 --                                                 exact = the part that is no estimate; 0 if only slots or the line
 --                                                 are in its way
+--       hold, wait, scope, kind, retryable, note  its scope is on hold for us longer than ARGV 12 (-1 = until it is
+--                                                 released): of what kind, 1 = the same request can succeed later
 --       full, waiting, most, what                 no room: in the line, for the agent (half of it), or of a template
 --       never, scope, limit, cost, ceiling        larger than the limit will ever allow
 --       closed, scope, limit                      the limit is 0
@@ -106,7 +108,9 @@ if fits then
 end
 
 -- 3. The longer path.
+--#include lib/hold
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line
@@ -258,6 +262,12 @@ local function new_call()
     return no
   end
   local exact, scope, limit, short_of_slots = obstacle(me, now)
+  local pause = limit == 'hold' and exact > may_wait and hold.of(scope)
+  if pause then
+    if waits then line.forget(waits, now) end
+    local told = hold.told(pause, now)
+    return { 'hold', told[2], scope, told[3], told[4], told[5] }
+  end
   if line.waiting == 0 and not exact then
     if waits then line.forget(waits, now) end
     return grant()
@@ -308,6 +318,6 @@ if not served then serve(stamp, now, nil) end
 local next_due = first_due()
 if reply[1] == 'waiting' then reply[7] = more and 1 or until_next(next_due, now) end
 line.save()
-save(reply, line.waiting + line.places > 0 and 0 or next_due, due)
+save(reply, calm_until(next_due), due)
 announce()
 return reply

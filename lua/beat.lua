@@ -8,13 +8,14 @@
 --       3 permits, 4 claims, 5 looks   how many follow: 0 to 500, 0 to 64, 0 to 64
 --       then for each permit to renew its id and its nonce, for each grant to claim its id, for each waiter to look after its id
 --
--- Reply beat, stamp, now, hosts, more, next, [renewed], [claim], [kind, id, ...], [look]
+-- Reply beat, stamp, now, hosts, more, next, [renewed], [claim], [kind, id, ...], [look], [hold]
 --           stamp = version:epoch of the policy in force; hosts = hosts that beat in the last 60 s; more = 1: work is left, beat
 --           again at once; next = us until anybody can start or anything is due, -1 = not known
 --           renewed  1, or 0 = lost: its slot belongs to others now
 --           claim    {granted, nonce, lease, now, memo} it runs; {waiting} not granted, or no longer: its place is kept; {gone}
 --           kind     news, 64 at most: g = granted, claim it; s = the policy moved on, submit it again
 --           look     {waiting, wait, exact, scope, limit, position}; {granted} claim it; {again} submit it again; {gone}
+--           hold     {scope, us until it lets calls in (-1 = once released, 0 = it does again), kind, retryable, note}
 --       lost, what   part of the project's state is missing: install the policy again
 --
 -- Writes times (leases), hosts, and what claiming, expiring and serving write. A lease that is gone is not brought back.
@@ -24,7 +25,9 @@ local permits, claims, looks = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(AR
 local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/bucket
 --#include lib/record
+--#include lib/hold
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line
@@ -106,13 +109,15 @@ for _, entry in ipairs(redis.call('ZRANGEBYLEX', lines_key, '[i|' .. host .. '|'
   news[#news + 1] = kind
   news[#news + 1] = id
 end
+local pauses = {}
+for k, name in ipairs(hold.all()) do pauses[k] = hold.told(hold.of(name), now) end
 -- Its own it is told here.
 granted_to[host] = nil
 local next_due = first_due()
 if next_due <= now then more = true end
 line.save()
-save(nil, line.waiting + line.places > 0 and 0 or next_due, due)
+save(nil, calm_until(next_due), due)
 announce()
 return {
-  'beat', held[1], now, redis.call('ZCOUNT', hosts_key, now - HOST_COUNTS, '+inf') - 1, more and 1 or 0, until_next(next_due, now), renewed, claimed, news, looked,
+  'beat', held[1], now, redis.call('ZCOUNT', hosts_key, now - HOST_COUNTS, '+inf') - 1, more and 1 or 0, until_next(next_due, now), renewed, claimed, news, looked, pauses,
 }

@@ -3,8 +3,9 @@
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now     us since 1970; empty in production
---       2 what    levels, policy, permits, waiters or line
---       3 cursor  permits and waiters: 0 to start, then the one of the last reply
+--       2 what    levels, policy, permits, waiters, line, holds, provider or learned
+--       3 cursor  permits and waiters: 0 to start, then the one of the last reply; learned: a class, none = all of them
+--       4 agent   learned: one in that class, none or - = all of it
 --
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
 --                     permits = records, ended ones included; then the counters of rare events; then each scope:
@@ -17,17 +18,27 @@
 --                     state: waiting, again (to be submitted again) or place (kept for one that gave up)
 --       line, clock, waiting, [class, ...], [flow, ...]   a class: [name, waiting, tag, clock, firm waiter or '']; a flow:
 --                     [class, name, waiting, tag]; lib/order.lua tells what they mean
+--       holds, [hold, ...]   [scope, end, opened or 0, most, used, counts, kind, retryable, failures, note, closed since]; lib/hold.lua
+--       provider, [reading, ...]   what the provider said last: [scope, limit, units left, num, den of the policy's amount, full
+--                     again at us, date of the answer in ms, seen at us]; -1 or 0 = not said
+--       learned, [[class, agent, answers, output, tokens a byte, cached share], ...]   lib/learn.lua tells what they mean
 --       lost, what
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local lines_key, times_key, hosts_key = KEYS[5], KEYS[6], KEYS[7]
-local given_now, what, cursor = ARGV[1], ARGV[2], ARGV[3]
+local lines_key, times_key, hosts_key, learn_key = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local given_now, what, cursor, agent = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --#include lib/bucket
 --#include lib/record
+--#include lib/hold
 --#include lib/scope
 --#include lib/permit
 --#include lib/order
 --#include lib/line
+--#include lib/learn
 
+if what == 'learned' then
+  if redis.call('HEXISTS', learn_key, '!') == 0 then return { 'lost', 'learn' } end
+  return { 'learned', cursor and { learn.known(cursor, agent or '-') } or learn.classes() }
+end
 if what == 'permits' then
   local page = redis.call('HSCAN', permits_key, cursor, 'COUNT', 500)
   local list = {}
@@ -79,6 +90,25 @@ if what == 'line' then
     end
   end
   return { 'line', line.clock, line.waiting, class_list, flow_list }
+end
+if what == 'holds' then
+  local reply = { 'holds' }
+  for k, name in ipairs(hold.all()) do
+    local h = hold.of(name)
+    reply[1 + k] = { name, h.till, h.opened, h.most, h.used, h.counts, h.kind, h.retryable, h.failures, h.note, h.since }
+  end
+  return reply
+end
+if what == 'provider' then
+  local reply, kept = { 'provider' }, redis.call('HGETALL', learn_key)
+  for k = 1, #kept, 2 do
+    local scope, limit = string.match(kept[k], '^r|(.*)|([^|]*)$')
+    local read, seen = pcall(cmsgpack.unpack, kept[k + 1])
+    if scope and read and type(seen) == 'table' then
+      reply[#reply + 1] = { scope, limit, seen[1], seen[2], seen[3], seen[4], seen[5], seen[6] }
+    end
+  end
+  return reply
 end
 if what ~= 'levels' and what ~= 'policy' then return redis.error_reply('BADARG what') end
 

@@ -12,10 +12,13 @@
 --       7 note       who and when, kept with the version
 --       8 mode       enforce or shadow
 --       9 max_waiters  calls that may wait at a time
---      10 scopes     how many follow, 1 to 1,000; the first is p
+--      10 scopes     how many there are, 1 to 1,000; the first is p
+--      11 calendars  how many follow, 0 to 1,000: texts as lib/calendar.lua reads them
 --       then for each scope: name, slots (-1 = unlimited), max (of the templates a:, e: and r: how many there may be; else
---       0), number n of limits (0 to 32), and n times ten values: name, rate, factor, tick, capacity, ceiling, width, gate,
---       minute, unit
+--       0), ramp (ppm of its amounts that are in force at the start; 0 = no ramp), every (us in which that doubles), number
+--       n of limits (0 to 32), and n times thirteen values: name, rate, factor, tick, capacity, ceiling, width, gate, minute,
+--       unit, calendar (which of the calendars, 0 = none), start (ppm of the amount that is in force at first), finds (0 = the
+--       amount is known, 1 = the provider tells it, 2 = it is found by trying)
 --
 -- Reply installed, stamp    in force from now on; stamp = version:epoch
 --       unchanged, stamp    the content is in force already, or a higher version is
@@ -29,20 +32,27 @@ local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[
 local lines_key, times_key, hosts_key, learn_key = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local given_now, epoch, held_version, expected = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local digest, document, note = ARGV[5], ARGV[6], ARGV[7]
-local mode, most, scope_count = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
-local VERSIONS_KEPT, LIMITS_AT_MOST, SCOPES_AT_MOST, CLAIM = 50, 32, 1000, 500000
+local mode, most, scope_count, calendar_count = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local VERSIONS_KEPT, LIMITS_AT_MOST, SCOPES_AT_MOST, CALENDARS_AT_MOST, CLAIM = 50, 32, 1000, 1000, 500000
 --#include lib/bucket
 --#include lib/record
+--#include lib/hold
 --#include lib/scope
+--#include lib/force
 --#include lib/permit
 
 -- What is wanted, read as a whole before anything is touched.
-local PARTS = { 'rate', 'factor', 'tick', 'capacity', 'ceiling', 'width', 'gate', 'minute', 'unit' }
+local PARTS = {
+  'rate', 'factor', 'tick', 'capacity', 'ceiling', 'width', 'gate', 'minute', 'unit', 'calendar', 'start', 'finds',
+}
+-- What is stored of them: how much of an amount is in force is kept elsewhere.
+local STORED = 10
 local LEAST = { factor = 1, tick = 1, minute = 1, unit = 1 }
+local MOST = { start = WHOLE, finds = 2, calendar = calendar_count }
 
-local function whole(text, least)
+local function whole(text, least, most_of_it)
   local number = tonumber(text)
-  return number and number >= least and number <= EXACT and number == floor(number) and number or nil
+  return number and number >= least and number <= (most_of_it or EXACT) and number == floor(number) and number or nil
 end
 
 local function read_wanted()
@@ -50,25 +60,32 @@ local function read_wanted()
   if mode ~= 'enforce' and mode ~= 'shadow' then return nil, 'mode' end
   if not whole(most, 0) then return nil, 'max_waiters' end
   if not scope_count or not (scope_count >= 1 and scope_count <= SCOPES_AT_MOST) then return nil, 'scopes' end
-  local wanted, seen, at = {}, {}, 11
+  if not whole(calendar_count, 0, CALENDARS_AT_MOST) then return nil, 'calendars' end
+  for i = 1, calendar_count do
+    if not ARGV[11 + i] or ARGV[11 + i] == '' then return nil, 'calendars' end
+  end
+  local wanted, seen, at = {}, {}, 12 + calendar_count
   for i = 1, scope_count do
-    local name, slots, max, count = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0), whole(ARGV[at + 3], 0)
-    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~+^%%&*]') then return nil, 'scopes' end
+    local name, slots, max = ARGV[at], whole(ARGV[at + 1], -1), whole(ARGV[at + 2], 0)
+    local ramp, every, count = whole(ARGV[at + 3], 0, WHOLE), whole(ARGV[at + 4], 0), whole(ARGV[at + 5], 0, LIMITS_AT_MOST)
+    if not name or seen[name] or (i == 1 and name ~= 'p') or not string.find(name, '^[^!#=~+^%%&*@>/]') then return nil, 'scopes' end
     if not slots then return nil, 'slots' end
     if not max then return nil, 'max' end
-    if not count or count > LIMITS_AT_MOST then return nil, 'limits' end
-    at = at + 4
+    if not ramp then return nil, 'ramp' end
+    if not every or (ramp > 0 and every == 0) then return nil, 'every' end
+    if not count then return nil, 'limits' end
+    at = at + 6
     local limits = {}
     for k = 1, count do
       limits[k] = { name = ARGV[at] }
       if not ARGV[at] or not string.find(ARGV[at], '^%S+$') then return nil, 'name' end
       for p, part in ipairs(PARTS) do
-        limits[k][part] = whole(ARGV[at + p], LEAST[part] or 0)
+        limits[k][part] = whole(ARGV[at + p], LEAST[part] or 0, MOST[part])
         if not limits[k][part] then return nil, part end
       end
-      at = at + 10
+      at = at + 1 + #PARTS
     end
-    wanted[i], seen[name] = { name = name, slots = slots, max = max, limits = limits }, true
+    wanted[i], seen[name] = { name = name, slots = slots, max = max, ramp = ramp, every = every, limits = limits }, true
   end
   return wanted
 end
@@ -94,7 +111,7 @@ for k = 1, 8 do
 end
 local fresh = present == 0 and held_version == 0
 -- What was there: scopes with a layout of their own, and those that share the layout of their template.
-local old, each, waiting = {}, {}, 0
+local old, each, waiting, forces = {}, {}, 0, {}
 local function template_of(name) return string.match(name, '^([aer]:).') end
 local project_last = 0
 if sound then
@@ -107,7 +124,7 @@ if sound then
     if string.sub(field, 1, 1) == '=' then
       found = found + 1
       local name = string.sub(field, 2)
-      old[name] = read_scope(name, value, raw[name])
+      old[name], forces[name] = read_scope(name, value, raw[name]), force.read(raw['/' .. name])
       if not old[name] then sound = false end
     elseif template_of(field) then
       local template = template_of(field)
@@ -196,7 +213,7 @@ local function opened(s)
     }
     local numbers = { limit_at(s, i) }
     limit.since, limit.was_active, limit.active = numbers[1], numbers[2], 0
-    for k, part in ipairs(PARTS) do limit[part] = numbers[2 + k] end
+    for k = 1, STORED do limit[PARTS[k]] = numbers[2 + k] end
     limits[i] = limit
   end
   return limits
@@ -219,7 +236,7 @@ local function store(name, slots, used, limits)
   local layout, names = { struct.pack('<dd', slots, #limits) }, {}
   for i, l in ipairs(limits) do
     layout[1 + i] = struct.pack(LIMIT, l.since, l.active, l.rate, l.factor, l.tick, l.capacity, l.ceiling, l.width,
-      l.gate, l.minute, l.unit)
+      l.gate, l.minute, l.unit, l.calendar)
     names[i] = l.name
   end
   fields[#fields + 1] = '=' .. name
@@ -264,10 +281,10 @@ local living = {}
 for _, one in ipairs(each) do living[one.template] = true end
 local templates = {}
 for _, scope in ipairs(wanted) do
-  local name, limits, in_flight = scope.name, {}, used[scope.name] or 0
+  local name, limits, in_flight, names = scope.name, {}, used[scope.name] or 0, {}
   if old[name] then
     advance(old[name], now)
-    limits, in_flight = opened(old[name]), old[name].levels[2]
+    limits, in_flight, names = opened(old[name]), old[name].levels[2], limit_names(old[name])
   end
   for _, new in ipairs(scope.limits) do
     new.active, new.since, new.recent, new.full, new.ring = 1, version, 0, 0, {}
@@ -285,6 +302,17 @@ for _, scope in ipairs(wanted) do
       new.level = (fresh or sound) and new.capacity or 0
     end
     limits[place] = new
+  end
+  local f = force.of_policy(limits, scope.ramp, scope.every, forces[name], names, fresh, now)
+  if f then
+    for i, limit in ipairs(limits) do
+      if f.limits[i] then
+        limit.rate, limit.capacity, limit.ceiling, limit.gate, limit.minute = force.numbers(f, f.limits[i])
+        limit.level = math.min(limit.level, limit.capacity)
+      end
+    end
+    force.step_at({ name = name }, f, now)
+    forces[name] = nil
   end
   store(name, scope.slots, in_flight, limits)
   kept_scopes[name], templates[name] = true, limits
@@ -355,9 +383,19 @@ end
 -- 5. All of it at once; lists go in pieces, because unpack has an end.
 local stamp = string.format('%.0f:%s', version, epoch)
 for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
-for _, name in ipairs(gone) do redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name) end
+for _, name in ipairs(gone) do
+  if hold.of(name) then hold.remove(hold.of(name)) end
+  redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name)
+end
+fields = {}
+hold.save(fields)
+if #fields > 0 then redis.call('HSET', levels_key, unpack(fields)) end
+for name in pairs(forces) do
+  redis.call('HDEL', levels_key, '/' .. name)
+  redis.call('ZREM', times_key, '/' .. name)
+end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
-redis.call('HSET', levels_key, '!', stamp, '!due', waiting > 0 and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
+redis.call('HSET', levels_key, '!', stamp, '!due', (waiting > 0 or #hold.all() > 0) and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
 redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
   cmsgpack.pack({ note, document }))
 redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))

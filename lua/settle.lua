@@ -91,7 +91,9 @@ if plain and not permit[at] then
 end
 
 -- 3. The longer path.
+--#include lib/hold
 --#include lib/scope
+--#include lib/force
 --#include lib/order
 --#include lib/line
 --#include lib/expire
@@ -167,6 +169,7 @@ elseif how == 'refused' then
 elseif permit[STATE] == 'running' or permit[STATE] == 'granted' then
   if permit[STATE] == 'granted' then claim(id, permit, now) end
   leave(permit, now)
+  if how == 'settled' then served(permit, now) end
   book_usage()
   remember(id, permit, how, now)
   reply = { 'ended', how, 0, permit[MEMO] }
@@ -180,6 +183,6 @@ end
 serve(held[1], now, nil)
 local next_due = first_due()
 line.save()
-save(nil, line.waiting + line.places > 0 and 0 or next_due, due)
+save(nil, calm_until(next_due), due)
 announce()
 return reply

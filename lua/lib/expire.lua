@@ -3,7 +3,8 @@
 -- (redisson/redisson#3526).
 --
 -- In {project}:times stand, beside ids:  %<scope> when to try the next of its parked lines; *<scope> when to see whether it is idle;
--- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good.
+-- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good; ><scope> a hold's next instant;
+-- /<scope> the next step of its amount in force.
 local EXPIRE_AT_MOST = 32
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
 
@@ -49,13 +50,29 @@ local function take_all(permit, now, shadow)
     local s = scope_of(permit[at], now)
     if string.byte(permit[at], 1) == COUNT_SCOPE then
       if redis.call('ZADD', times_key, now + AGENT_COUNTS, agent_entry(permit[at], permit[AGENT])) == 1 then
-        s.levels[2], s.changed = s.levels[2] + 1, true
+        -- A rate there is one of agents that begin.
+        take(s, permit, at + 1, shadow)
         if line.waiting > 0 then unpark_agent(permit[at], permit[AGENT]) end
       end
     else
       take(s, permit, at + 1, shadow)
       made(s, now)
+      hold.took(s.name)
     end
+    at = at + 2 + permit[at + 1]
+  end
+end
+
+-- Whether a scope is one agent's, team's or run's own.
+local function private_kind(kind) return kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE end
+
+-- The provider served a call: a hold of one of its scopes may open further.
+local function served(permit, now)
+  if #hold.all() == 0 then return end
+  local at = SCOPES
+  while permit[at] do
+    local more_may = hold.served(permit[at], permit[GRANTED], now)
+    if more_may and private_kind(string.byte(permit[at], 1)) then line.unpark(permit[at], now) end
     at = at + 2 + permit[at + 1]
   end
 end
@@ -69,7 +86,8 @@ local function leave(permit, now)
     local kind, s = string.byte(name, 1), scope_of(name, now)
     if s and kind ~= COUNT_SCOPE then
       s.levels[2], s.changed = s.levels[2] - 1, true
-      if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then line.unpark(name, now) end
+      hold.left(name, permit[GRANTED])
+      if private_kind(kind) then line.unpark(name, now) end
     end
     at = at + 2 + permit[at + 1]
   end
@@ -81,7 +99,7 @@ local function correct_all(permit, used, now, shadow)
   local at, used_at, version = SCOPES, 1, version_of(permit)
   while permit[at] do
     local n = permit[at + 1]
-    local s = scope_of(permit[at], now)
+    local s = string.byte(permit[at], 1) ~= COUNT_SCOPE and scope_of(permit[at], now)
     if s then
       made(s, now)
       if not used then
@@ -230,6 +248,21 @@ local function expire(now)
       line.unpark(name, now)
     elseif kind == '&' then
       drop_silent(rest, now)
+    elseif kind == '/' then
+      local f, s = force.of(rest), scope_of(rest, now)
+      if f and s then
+        force.due(s, f, now)
+      else
+        redis.call('ZREM', times_key, member)
+      end
+    elseif kind == '>' then
+      local h = hold.of(rest)
+      if h then
+        hold.due(h, scope_of(rest, now), now)
+        line.unpark(rest, now)
+      else
+        redis.call('ZREM', times_key, member)
+      end
     else
       local permit = read_permit(records[k])
       if permit then
@@ -244,4 +277,9 @@ end
 -- The next instant at which anything is due: us, or infinity.
 local function first_due()
   return tonumber(redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2])
+end
+
+-- Until when the uncontended paths need look at nothing but limits: 0 while calls wait, places are kept, or a scope is on hold.
+local function calm_until(next_due)
+  return (line.waiting + line.places > 0 or #hold.all() > 0) and 0 or next_due
 end

@@ -7,9 +7,9 @@
 -- estimate corrects the slot it was granted in. Width 0: no call can be larger than the burst, nothing is kept.
 local GATE_SLOTS = 12
 
--- since, active, rate, factor, tick, capacity, ceiling, width, gate, minute, unit of limit i. See bucket.lua for rate,
--- factor and capacity; ceiling and gate in units of cost; minute bounds what is booked above an estimate; unit = how
--- many units one request or token of weight 1 is.
+-- since, active, rate, factor, tick, capacity, ceiling, width, gate, minute, unit, calendar of limit i. See bucket.lua for
+-- rate, factor and capacity; ceiling and gate in units of cost; minute bounds what is booked above an estimate; unit = how
+-- many units one request or token of weight 1 is; calendar = which calendar's windows it counts by, 0 = none.
 local function limit_at(s, i)
   return struct.unpack(LIMIT, s.layout, HEADER_BYTES + 1 + LIMIT_BYTES * (i - 1))
 end
@@ -41,7 +41,7 @@ local function read_scope(name, layout, record)
   end
   return {
     layout = layout, slots = slots, n = n, levels = levels, name = name, ring = false, ring_changed = false,
-    changed = false, bounded = false, cut = false, fresh = false,
+    layout_changed = false, changed = false, bounded = false, cut = false, fresh = false,
   }
 end
 
@@ -144,11 +144,15 @@ local function impossible(s, list, at)
 end
 
 -- What a call is short on in the scope now. Nothing: nil. Else `full`: a slot; `[i]` true: limit i; `wait`: us until its
--- limits have refilled, exact (0 if only slots are short); `why`: the limit that takes longest. `kept` is what is held back for
+-- limits have refilled and its hold ends, exact (0 if only slots are short); `why`: the limit that takes longest, `pause`: it is the
+-- hold. `kept` is what is held back for
 -- firm waiters, `slots` and level units by limit.
 local function shortage(s, list, at, kept)
   local now, short, held = s.levels[1], nil, false
-  if s.slots >= 0 and s.levels[2] + (kept and kept.slots or 0) >= s.slots then
+  local pause = hold.wait(s.name, now)
+  if pause then
+    short = { full = true, wait = pause, why = nil, pause = true }
+  elseif s.slots >= 0 and s.levels[2] + (kept and kept.slots or 0) >= s.slots then
     short = { full = true, wait = 0, why = nil }
   end
   for i = 1, s.n do
@@ -167,7 +171,7 @@ local function shortage(s, list, at, kept)
         short = short or { full = false, wait = 0, why = nil }
         short[i] = true
         short.held = short.held or held
-        if wait > short.wait then short.wait, short.why = wait, i end
+        if wait > short.wait then short.wait, short.why, short.pause = wait, i, false end
       end
     end
   end
@@ -176,7 +180,7 @@ end
 
 -- The name of what is short.
 local function short_name(s, short)
-  return short.why and limit_names(s)[short.why] or slots_name(s)
+  return short.pause and 'hold' or short.why and limit_names(s)[short.why] or slots_name(s)
 end
 
 -- Takes a slot and the costs that stand in `list` after `at`. Only after shortage() said nil, or in shadow mode.
@@ -269,8 +273,13 @@ local function save(reply, due, due_before)
         fields[#fields + 1] = '~' .. name
         fields[#fields + 1] = cmsgpack.pack(s.ring)
       end
+      if s.layout_changed then
+        fields[#fields + 1] = '=' .. name
+        fields[#fields + 1] = s.layout
+      end
     end
   end
+  hold.save(fields)
   if due ~= due_before then
     fields[#fields + 1] = '!due'
     fields[#fields + 1] = due

@@ -327,7 +327,7 @@ end
 
 -- What keeps a call from starting, the line ignored: exact wait, scope, limit, whether slots are among it. Nothing: nil.
 local function obstacle(w, now)
-  local exact, scope, limit, full = 0, nil, nil, nil
+  local exact, scope, limit, full, slots = 0, nil, nil, nil, nil
   for _, part in ipairs(w.scopes) do
     local s = scope_of(part.name, now)
     local counts = part.counts and redis.call('ZSCORE', times_key, agent_entry(part.name, w.permit[AGENT]))
@@ -335,11 +335,11 @@ local function obstacle(w, now)
     local short = s and not counts and w.permit[part.at] == s.n and shortage(s, w.permit, part.at)
     if short then
       if short.wait > exact then exact, scope, limit = short.wait, s.name, short_name(s, short) end
-      if short.full then full = full or s end
+      if short.full and not full then full, slots = s, short.pause and 'hold' or slots_name(s) end
     end
   end
   if not scope and not full then return nil end
-  return exact, scope or full.name, limit or slots_name(full), full ~= nil
+  return exact, scope or full.name, limit or slots, full ~= nil
 end
 
 -- Us until anybody can start or anything is due; -1 = not known.

@@ -52,6 +52,7 @@ final class Installer {
                 note,
                 policy.shadow(),
                 policy.maxWaiters(),
+                policy.calendars(),
                 policy.scopes());
         return store.install(installation).thenCompose(installed -> {
             if (installed instanceof Installed.Done done) {

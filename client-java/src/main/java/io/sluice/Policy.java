@@ -115,11 +115,17 @@ public final class Policy {
         return spec;
     }
 
-    /** The first class that matches a model, or {@code null}: the call is refused as {@code unknown_model}. */
+    /** The class of ordinary calls of a model. */
     @Nullable
     ModelClass classOf(String model) {
+        return classOf(Call.of(model));
+    }
+
+    /** The first class that matches a call, or {@code null}: the call is refused as {@code unknown_model}. */
+    @Nullable
+    ModelClass classOf(Call call) {
         for (ModelClass modelClass : spec.classes()) {
-            if (modelClass.matches(model)) {
+            if (modelClass.matches(call)) {
                 return modelClass;
             }
         }
@@ -138,6 +144,11 @@ public final class Policy {
         return List.copyOf(scopes.values());
     }
 
+    /** Where the windows of its calendar limits begin and end, as the scripts read it; limits name them by place, from 1. */
+    List<String> calendars() {
+        return Calendar.of(spec.scopes()).stream().map(Calendar::text).toList();
+    }
+
     /**
      * The scopes one call draws on, with the weights of its model: project, class, workspace, team, each agent's, team's and
      * run's, then those that count agents. A call without a class draws on the project alone.
@@ -146,6 +157,22 @@ public final class Policy {
             @Nullable ModelClass modelClass, String model, @Nullable String workspace, @Nullable String team) {
         return Compiler.scopesOf(spec, scopes, modelClass, model, workspace, team);
     }
+
+    /** A limit in money that the call draws on and that no price lets it be counted on, or {@code null}. */
+    @Nullable
+    Unpriced unpriced(ModelClass modelClass, Call call) {
+        for (ScopeLimits scope : scopesOf(modelClass, call.model, call.workspace, call.team)) {
+            for (LimitSpec limit : spec.limitsOf(scope.scope())) {
+                if (limit.isUnpriced(call.model)) {
+                    return new Unpriced(scope.scope(), limit.name());
+                }
+            }
+        }
+        return null;
+    }
+
+    /** A limit in money that a call without a price draws on. */
+    record Unpriced(String scope, String limit) {}
 
     /** The team part of a flow's name: teams the policy does not list share one, and so do calls of no team. */
     String flowTeam(@Nullable String team) {
@@ -196,7 +223,8 @@ public final class Policy {
             List<ScopeSpec> scopes,
             Set<String> workspaces,
             Map<String, Integer> teams,
-            Map<Priority, Integer> priorities) {
+            Map<Priority, Integer> priorities,
+            @Nullable Ramp ramp) {
         Spec {
             classes = List.copyOf(classes);
             scopes = List.copyOf(scopes);

@@ -1,6 +1,7 @@
 package io.sluice;
 
 import io.sluice.Store.Answer;
+import io.sluice.Store.OnHold;
 import io.sluice.Store.Queued;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +10,12 @@ import org.jspecify.annotations.Nullable;
 final class Refusals {
     /** Nobody knows when a full line has room again. */
     private static final Duration A_WHILE = Duration.ofSeconds(1);
+
+    /** What is short while a scope is on hold, as the scripts call it. */
+    static final String HOLD = "hold";
+
+    /** The kind of hold that no answer of the provider began. */
+    static final String OPERATOR = "operator";
 
     private Refusals() {}
 
@@ -22,6 +29,28 @@ final class Refusals {
                 + (queued.position() > 1 ? " for the call at place " + queued.position() : "")
                 + (kind == Refusal.Kind.DEADLINE ? ", later than the call may wait" : "");
         return new Refusal(kind, queued.scope(), queued.limit(), retryAfter, estimate, position, message);
+    }
+
+    /**
+     * Example: {@code acme-prod is on hold for 12 s: provider said input (class sonnet)}. Without an end it says until it is
+     * released, and there is no point in waiting.
+     */
+    static Refusal hold(String project, OnHold hold) {
+        boolean ends = hold.leftUs() != Store.UNTIL_RELEASED;
+        Duration retryAfter = ends ? Duration.ofMillis((hold.leftUs() + 999) / 1_000) : null;
+        String howLong =
+                retryAfter == null ? "until it is released" : "for " + (retryAfter.toMillis() + 999) / 1_000 + " s";
+        String who = hold.kind().equals(OPERATOR) ? "operator" : "provider said " + hold.kind();
+        String where = hold.scope().startsWith("c:") ? " (class " + hold.scope().substring(2) + ")" : "";
+        String note = hold.note().isEmpty() ? "" : "; " + hold.note();
+        return new Refusal(
+                Refusal.Kind.HOLD,
+                hold.scope(),
+                HOLD,
+                retryAfter,
+                false,
+                null,
+                project + " is on hold " + howLong + ": " + who + where + note);
     }
 
     private static Refusal queueFull(String project, Answer.Full full) {
@@ -48,6 +77,16 @@ final class Refusals {
                     null,
                     project + ": the policy lists workspaces, but not '" + call.workspace + "'");
         }
+        ModelClass modelClass = policy.classOf(call);
+        Policy.Unpriced unpriced = modelClass == null ? null : policy.unpriced(modelClass, call);
+        if (unpriced != null) {
+            return helpless(
+                    Refusal.Kind.UNPRICED,
+                    unpriced.scope(),
+                    unpriced.limit(),
+                    project + ": " + unpriced.limit() + " of " + unpriced.scope()
+                            + " counts money, and the policy has no price for the model '" + call.model + "'");
+        }
         return helpless(
                 Refusal.Kind.UNKNOWN_MODEL,
                 null,
@@ -71,6 +110,9 @@ final class Refusals {
                     never.limit(),
                     project + ": the call costs " + never.cost() + " of " + never.limit() + " of " + never.scope()
                             + ", more than the " + never.ceiling() + " that can ever be admitted");
+        }
+        if (answer instanceof Answer.Hold hold) {
+            return hold(project, hold.hold());
         }
         if (answer instanceof Answer.Full full) {
             return queueFull(project, full);

@@ -48,7 +48,7 @@ record ScopeRoute(String scope, long slots, List<RefillLimit> limits) {
         for (int i = 0; i < limits.size(); i++) {
             RefillLimit limit = limits.get(i);
             long units = cost.units().get(i);
-            if (limit.rate() == 0) {
+            if (limit.isClosed()) {
                 return new Answer.Closed(cost.scope(), limit.name());
             }
             if (units > limit.ceiling()) {

@@ -30,6 +30,12 @@ public interface Store extends AutoCloseable {
     /** A host's sign of life: renews its leases, claims what it was granted, looks after its waiters. */
     CompletionStage<Beat> beat(BeatAsk ask);
 
+    /** Tells what the provider's answers taught: holds, readings of its limits, what calls use. Repeating it is safe. */
+    CompletionStage<Observed> observe(Observations observations);
+
+    /** What was learned of each class's calls so far, by all hosts. */
+    CompletionStage<List<Learned>> learned(String project);
+
     /** Installs a policy, or mends a project with one. */
     CompletionStage<Installed> install(Installation installation);
 
@@ -85,6 +91,19 @@ public interface Store extends AutoCloseable {
     /** Of {@link Shadow#waitUs}: it would have waited for ever. */
     long FOREVER = -1;
 
+    /** Of {@link OnHold#leftUs}: until it is released. */
+    long UNTIL_RELEASED = -1;
+
+    /**
+     * A scope that is on hold.
+     *
+     * @param leftUs until it lets calls in, {@link #UNTIL_RELEASED} if only a release ends it; 0: it does again, a few at first
+     * @param kind what ran out, as {@link Rejection.Kind#label()}, or {@code operator}
+     * @param retryable whether the same request can succeed when it is over
+     * @param note the reason in words, or empty
+     */
+    record OnHold(String scope, long leftUs, String kind, boolean retryable, String note) {}
+
     /** What a policy that only watches would have done: let it wait, {@link #FOREVER} where it would never have started. */
     record Shadow(long waitUs, long exactUs, String scope, String limit) {}
 
@@ -134,6 +153,9 @@ public interface Store extends AutoCloseable {
          *     {@code a:}
          */
         record Full(long waiting, long most, String what) implements Answer {}
+
+        /** A hold is in its way that ends later than it may wait. */
+        record Hold(OnHold hold) implements Answer {}
 
         record Never(String scope, String limit, long cost, long ceiling) implements Answer {}
 
@@ -186,6 +208,7 @@ public interface Store extends AutoCloseable {
          * @param claims for each claim in order how it stands now
          * @param news of other ids of this host
          * @param looks for each look in order how it stands now
+         * @param holds all of the project
          */
         record Alive(
                 String stamp,
@@ -196,7 +219,8 @@ public interface Store extends AutoCloseable {
                 List<Boolean> renewed,
                 List<Place> claims,
                 List<News> news,
-                List<Place> looks)
+                List<Place> looks,
+                List<OnHold> holds)
                 implements Beat {}
 
         record Lost(String what) implements Beat {}
@@ -220,6 +244,131 @@ public interface Store extends AutoCloseable {
     /** Of one id: a {@link Place.ToClaim} or a {@link Place.ToSubmit}. */
     record News(String id, Place place) {}
 
+    /** @param all at most 64, in order */
+    record Observations(String project, String host, List<Observation> all) {
+        public static final int MOST = 64;
+    }
+
+    /** One thing that a provider's answer taught, or that an operator wants. */
+    sealed interface Observation {
+        /** Of {@link Hold#waitUs}: nothing says how long. Then 1 s, doubled with each rejection that follows a reopening. */
+        long NOT_STATED = -2;
+
+        /** Of what a {@link Left} does not say. */
+        long NOT_SAID = -1;
+
+        /** Of an operator's observation: it is of no permit. */
+        long OPERATOR = 0;
+
+        /**
+         * Lets nobody in, from the next call on.
+         *
+         * @param waitUs how long; {@link Store#UNTIL_RELEASED}, or {@link #NOT_STATED}
+         * @param mostUs no longer than that, {@link Store#UNTIL_RELEASED} for as long as it takes
+         * @param grantedUs when the rejected call was granted, by Redis's clock, or {@link #OPERATOR}
+         */
+        record Hold(String scope, long waitUs, long mostUs, String kind, boolean retryable, long grantedUs, String note)
+                implements Observation {}
+
+        /** Ends the hold of a scope, {@code *} for all. */
+        record Release(String scope) implements Observation {}
+
+        /**
+         * Traffic rose too fast: this part of the amounts is in force now, another in a while, and twice as much each minute
+         * after. All zero: half of what was used lately.
+         */
+        record Slow(String scope, long nowPpm, long nextPpm, long nextInUs) implements Observation {}
+
+        /** A limit whose amount is found by trying was too high for a call that was granted then. */
+        record Less(String scope, String limit, long grantedUs) implements Observation {}
+
+        /**
+         * What the provider says is left of a limit, in the limit's units.
+         *
+         * @param left what is left, or {@link #NOT_SAID}
+         * @param step what {@code left} is rounded to
+         * @param statedAmount what the limit is by the provider's word; 0 if it did not say or the policy has none
+         * @param policyAmount what it is by the policy's
+         * @param resetUs until it is full again, or {@link #NOT_SAID}
+         * @param dateMs the provider's clock when it said so, or {@link #NOT_SAID}
+         * @param ageUs how long ago it was heard
+         */
+        record Left(
+                String scope,
+                String limit,
+                long left,
+                long step,
+                long statedAmount,
+                long policyAmount,
+                long resetUs,
+                long dateMs,
+                long ageUs)
+                implements Observation {}
+
+        /**
+         * What calls of one class and agent used.
+         *
+         * @param agent the worker, or {@code -}
+         * @param bytes how long the requests were whose size is known in bytes and in tokens, and {@code bytesTokens} how many
+         *     tokens that was
+         * @param cached how many of {@code input} tokens came from the provider's cache
+         * @param outputs how many answers had about so many tokens, at most {@link #MOST_OUTPUTS}
+         */
+        record Learn(
+                String modelClass,
+                String agent,
+                long bytes,
+                long bytesTokens,
+                long cached,
+                long input,
+                List<Outputs> outputs)
+                implements Observation {
+            public static final int MOST_OUTPUTS = 128;
+
+            /** Nothing is told; the answer is what is known. */
+            public static Learn nothing(String modelClass, String agent) {
+                return new Learn(modelClass, agent, 0, 0, 0, 0, List.of());
+            }
+        }
+
+        /** That many answers had this many tokens of output, or a little less. */
+        record Outputs(long tokens, long answers) {}
+    }
+
+    /** The answer to {@link Observations}. */
+    sealed interface Observed {
+        /** @param effects of each observation in order */
+        record Done(long nowUs, String stamp, List<Effect> effects) implements Observed {}
+
+        record Lost(String what) implements Observed {}
+    }
+
+    /** What an observation did. */
+    sealed interface Effect {
+        /** Of a hold: how long the scope is on hold now, {@link Store#UNTIL_RELEASED} until it is released. */
+        record Holding(long leftUs) implements Effect {}
+
+        /** Of a release, of a slow and of a less: whether anything is different now. */
+        record Changed(boolean changed) implements Effect {}
+
+        /** Of what is left; {@code drift}: the provider's limit is not the policy's. */
+        record Tightened(boolean tightened, boolean drift, boolean adopted) implements Effect {}
+
+        /** Of a learn: what is known now of the class and of its agent. */
+        record Knows(Learned ofClass, Learned ofAgent) implements Effect {}
+    }
+
+    /**
+     * What calls of a class, or of one agent in it, use.
+     *
+     * @param agent {@code -} for all of the class
+     * @param samples how many answers that rests on; old ones count less and less
+     * @param output 95 of 100 answers had at most so many tokens; 0 if none is known
+     * @param tokensPerByte millionths of a token a byte of request, rounded up; 0 if not known
+     * @param cachedShare millionths of the input that came from the provider's cache, rounded down
+     */
+    record Learned(String modelClass, String agent, long samples, long output, long tokensPerByte, long cachedShare) {}
+
     /**
      * @param held 0 for a new version; else the version of this document, to mend a project that lost its state
      * @param expected the version the caller has seen, or empty
@@ -228,6 +377,7 @@ public interface Store extends AutoCloseable {
      * @param note who and when
      * @param shadow whether it admits everything and only records what it would have done
      * @param maxWaiters the most calls that may wait at a time
+     * @param calendars where the windows of calendar limits begin and end; limits name them by place, from 1
      * @param scopes the project's first
      */
     record Installation(
@@ -239,6 +389,7 @@ public interface Store extends AutoCloseable {
             String note,
             boolean shadow,
             int maxWaiters,
+            List<String> calendars,
             List<ScopeLimits> scopes) {}
 
     /** The answer to an {@link Installation}. */

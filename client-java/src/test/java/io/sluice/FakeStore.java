@@ -20,6 +20,10 @@ final class FakeStore implements Store {
     final Deque<Asked<BeatAsk, Beat>> beats = new ArrayDeque<>();
     final List<Settlement> ended = new ArrayList<>();
     Function<Settlement, Settled> settle = it -> new Settled.Ended(it.how(), false, it.memo());
+    final List<Observations> observed = new ArrayList<>();
+    Function<Observations, CompletionStage<Observed>> observe =
+            it -> CompletableFuture.failedStage(new OutageException("timeout", "not in this test", null));
+    List<Learned> known = List.of();
     Policy policy = Budget.policy("acme", "concurrency: 1");
     int version = 1;
     int installed;
@@ -43,6 +47,17 @@ final class FakeStore implements Store {
         Asked<BeatAsk, Beat> asked = new Asked<>(ask, new CompletableFuture<>());
         beats.add(asked);
         return asked.answer;
+    }
+
+    @Override
+    public CompletionStage<Observed> observe(Observations observations) {
+        observed.add(observations);
+        return observe.apply(observations);
+    }
+
+    @Override
+    public CompletionStage<List<Learned>> learned(String project) {
+        return CompletableFuture.completedStage(known);
     }
 
     @Override

@@ -30,7 +30,9 @@ abstract class HeartFixture {
     final Held held = new Held("acme", tempo, endings);
     final Waiters waiters = new Waiters();
     final Outcomes outcomes = new Outcomes(project, tempo, waiters, held, endings);
-    final Asking asking = new Asking(client, "acme", policies, new Installer(store, client.host), outcomes);
+    final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
+    final Asking asking =
+            new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, observing.learning);
     final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, timer::nanoTime);
 
     void beat() {
@@ -62,7 +64,7 @@ abstract class HeartFixture {
 
     Beat.Alive alive(BeatAsk ask, List<Place> claims, List<News> news, List<Place> looks) {
         List<Boolean> renewed = ask.renew().stream().map(any -> true).toList();
-        return new Beat.Alive(store.stamp(), 1, 1, false, -1, renewed, claims, news, looks);
+        return new Beat.Alive(store.stamp(), 1, 1, false, -1, renewed, claims, news, looks, List.of());
     }
 
     /** All well: what was claimed runs, what waits waits. */

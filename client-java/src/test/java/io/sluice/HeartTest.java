@@ -94,7 +94,16 @@ class HeartTest extends HeartFixture {
         Beat.Alive well = well(beat.question());
         beat.answer()
                 .complete(new Beat.Alive(
-                        well.stamp(), 1, 1, true, -1, well.renewed(), well.claims(), well.news(), well.looks()));
+                        well.stamp(),
+                        1,
+                        1,
+                        true,
+                        -1,
+                        well.renewed(),
+                        well.claims(),
+                        well.news(),
+                        well.looks(),
+                        well.holds()));
         timer.pass(19);
         assertThat(store.beats).isEmpty();
         timer.pass(1);

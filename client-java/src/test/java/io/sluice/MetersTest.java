@@ -136,6 +136,16 @@ class MetersTest {
         }
 
         @Override
+        public CompletionStage<Observed> observe(Observations it) {
+            return CompletableFuture.failedStage(new OutageException("timeout", "not here", null));
+        }
+
+        @Override
+        public CompletionStage<List<Learned>> learned(String project) {
+            return CompletableFuture.completedStage(List.of());
+        }
+
+        @Override
         public CompletionStage<Installed> install(Installation it) {
             return CompletableFuture.completedStage(new Installed.Done("1:a", true));
         }

@@ -5,6 +5,8 @@ import io.sluice.ScopeLimits;
 import io.sluice.Store.Ask;
 import io.sluice.Store.BeatAsk;
 import io.sluice.Store.Installation;
+import io.sluice.Store.Observation;
+import io.sluice.Store.Observations;
 import io.sluice.Store.PermitName;
 import io.sluice.Store.ScopeCost;
 import io.sluice.Store.Settlement;
@@ -13,8 +15,6 @@ import java.util.List;
 
 /** What each script is given, in the order of its head. The first is the time, which Redis itself knows best. */
 final class Arguments {
-    private static final int GATE_SLOTS = 12;
-
     private Arguments() {}
 
     static List<String> of(Ask ask) {
@@ -59,6 +59,46 @@ final class Arguments {
         return arguments;
     }
 
+    static List<String> of(Observations observations) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "", observations.host(), Integer.toString(observations.all().size())));
+        observations.all().forEach(observation -> add(arguments, observation));
+        return arguments;
+    }
+
+    private static void add(List<String> arguments, Observation observation) {
+        if (observation instanceof Observation.Hold it) {
+            arguments.addAll(List.of("hold", it.scope()));
+            addNumbers(arguments, it.waitUs(), it.mostUs());
+            arguments.addAll(List.of(it.kind(), it.retryable() ? "1" : "0"));
+            addNumbers(arguments, it.grantedUs());
+            arguments.add(it.note());
+        } else if (observation instanceof Observation.Release it) {
+            arguments.addAll(List.of("release", it.scope()));
+        } else if (observation instanceof Observation.Slow it) {
+            arguments.addAll(List.of("slow", it.scope()));
+            addNumbers(arguments, it.nowPpm(), it.nextPpm(), it.nextInUs());
+        } else if (observation instanceof Observation.Less it) {
+            arguments.addAll(List.of("less", it.scope(), it.limit()));
+            addNumbers(arguments, it.grantedUs());
+        } else if (observation instanceof Observation.Left it) {
+            arguments.addAll(List.of("left", it.scope(), it.limit()));
+            addNumbers(arguments, it.left(), it.step(), it.statedAmount(), it.policyAmount());
+            addNumbers(arguments, it.resetUs(), it.dateMs(), it.ageUs());
+        } else if (observation instanceof Observation.Learn it) {
+            arguments.addAll(List.of("learn", it.modelClass(), it.agent()));
+            addNumbers(arguments, it.bytes(), it.bytesTokens(), it.cached(), it.input());
+            addNumbers(arguments, it.outputs().size());
+            it.outputs().forEach(outputs -> addNumbers(arguments, outputs.tokens(), outputs.answers()));
+        }
+    }
+
+    private static void addNumbers(List<String> arguments, long... numbers) {
+        for (long number : numbers) {
+            arguments.add(Long.toString(number));
+        }
+    }
+
     static List<String> of(Installation it, String epoch) {
         List<String> arguments = new ArrayList<>(List.of(
                 "",
@@ -70,17 +110,28 @@ final class Arguments {
                 it.note(),
                 it.shadow() ? "shadow" : "enforce",
                 Integer.toString(it.maxWaiters()),
-                Integer.toString(it.scopes().size())));
+                Integer.toString(it.scopes().size()),
+                Integer.toString(it.calendars().size())));
+        arguments.addAll(it.calendars());
         for (ScopeLimits scope : it.scopes()) {
-            arguments.add(scope.scope());
-            arguments.add(Long.toString(scope.slots()));
-            arguments.add(Long.toString(scope.max()));
-            arguments.add(Integer.toString(scope.refills().size()));
-            for (RefillLimit limit : scope.refills()) {
-                addLimit(arguments, limit);
-            }
+            addScope(arguments, scope, scope.max());
         }
         return arguments;
+    }
+
+    /** {@code max}: how many scopes may be made of it. */
+    static void addScope(List<String> arguments, ScopeLimits scope, long max) {
+        arguments.add(scope.scope());
+        for (long number : new long[] {
+            scope.slots(),
+            max,
+            scope.rampPpm(),
+            scope.everyUs(),
+            scope.refills().size()
+        }) {
+            arguments.add(Long.toString(number));
+        }
+        scope.refills().forEach(limit -> addLimit(arguments, limit));
     }
 
     private static void addCosts(List<String> arguments, List<ScopeCost> costs) {
@@ -93,10 +144,7 @@ final class Arguments {
         }
     }
 
-    static void addLimit(List<String> arguments, RefillLimit limit) {
-        // A gate is kept only where a call can be larger than the burst and still be admitted.
-        boolean gated = limit.capacity() < limit.ceiling() * (double) limit.factor();
-        long width = gated ? (limit.spanUs() + GATE_SLOTS - 1) / GATE_SLOTS : 0;
+    private static void addLimit(List<String> arguments, RefillLimit limit) {
         arguments.add(limit.name());
         for (long number : new long[] {
             limit.rate(),
@@ -104,10 +152,13 @@ final class Arguments {
             limit.tickUs(),
             limit.capacity(),
             limit.ceiling(),
-            width,
+            limit.widthUs(),
             limit.spanAmount(),
             limit.minute(),
-            limit.weights().unit()
+            limit.weights().unit(),
+            limit.calendar(),
+            limit.startPpm(),
+            limit.finds().ordinal()
         }) {
             arguments.add(Long.toString(number));
         }

@@ -3,6 +3,7 @@ package io.sluice.redis;
 import io.sluice.Store.Beat;
 import io.sluice.Store.BeatAsk;
 import io.sluice.Store.News;
+import io.sluice.Store.OnHold;
 import io.sluice.Store.Place;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ final class BeatReply {
             renewed.add(flags.flag(i));
         }
         return r.sized(
-                HEAD + 4,
+                HEAD + 5,
                 new Beat.Alive(
                         r.stamp(1),
                         r.positive(2),
@@ -39,7 +40,8 @@ final class BeatReply {
                         renewed,
                         places(r.list(HEAD + 1).sized(ask.claims().size()), BeatReply::claim),
                         news(r.list(HEAD + 2)),
-                        places(r.list(HEAD + 3).sized(ask.looks().size()), BeatReply::look)));
+                        places(r.list(HEAD + 3).sized(ask.looks().size()), BeatReply::look),
+                        holds(r.list(HEAD + 4))));
     }
 
     private static List<Place> places(Replies list, Function<Replies, Place> read) {
@@ -48,6 +50,15 @@ final class BeatReply {
             places.add(read.apply(list.list(i)));
         }
         return places;
+    }
+
+    private static List<OnHold> holds(Replies list) {
+        List<OnHold> holds = new ArrayList<>(list.size());
+        for (int i = 0; i < list.size(); i++) {
+            Replies r = list.list(i).sized(5);
+            holds.add(r.onHold(r.text(0), 1, 2));
+        }
+        return holds;
     }
 
     private static Place claim(Replies r) {

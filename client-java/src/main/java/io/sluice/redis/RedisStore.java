@@ -100,6 +100,20 @@ public final class RedisStore implements Store {
     }
 
     @Override
+    public CompletionStage<Observed> observe(Observations observations) {
+        return run(
+                Script.OBSERVE,
+                observations.project(),
+                Arguments.of(observations),
+                reply -> ObserveReply.read(reply, observations.all()));
+    }
+
+    @Override
+    public CompletionStage<List<Learned>> learned(String project) {
+        return run(Script.INSPECT, project, List.of("", "learned"), ObserveReply::learned);
+    }
+
+    @Override
     public CompletionStage<Installed> install(Installation it) {
         byte[] epoch = new byte[8];
         new SecureRandom().nextBytes(epoch);

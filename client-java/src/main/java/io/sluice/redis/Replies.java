@@ -4,6 +4,7 @@ import io.sluice.OutageException;
 import io.sluice.Store.Answer;
 import io.sluice.Store.Installed;
 import io.sluice.Store.Layout;
+import io.sluice.Store.OnHold;
 import io.sluice.Store.Queued;
 import io.sluice.Store.Settled;
 import io.sluice.Store.Shadow;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Replies {
     private static final Pattern STAMP = Pattern.compile("\\d{1,15}:.*");
+    private static final Pattern KIND = Pattern.compile("[a-z_]{1,32}");
     private static final Set<String> ENDS =
             Set.of("settled", "cancelled", "throttled", "undone", "expired", "booked", "refused");
     private static final long LONGEST_LEASE_US = TimeUnit.MINUTES.toMicros(15);
@@ -39,6 +41,7 @@ final class Replies {
             case "granted" -> r.granted();
             case "waiting" -> r.sized(7, new Answer.Waiting(r.inLine(1), r.orUnknown(6)));
             case "wait" -> r.sized(6, new Answer.Wait(r.queued(1)));
+            case "hold" -> r.sized(6, new Answer.Hold(r.inItsWay()));
             case "full" -> r.sized(4, new Answer.Full(r.number(1), r.number(2), r.text(3)));
             case "never" -> r.sized(5, new Answer.Never(r.text(1), r.text(2), r.number(3), r.number(4)));
             case "closed" -> r.sized(3, new Answer.Closed(r.text(1), r.text(2)));
@@ -166,6 +169,22 @@ final class Replies {
             throw bad();
         }
         return queued;
+    }
+
+    private OnHold inItsWay() {
+        OnHold hold = onHold(text(2), 1, 3);
+        if (hold.leftUs() == 0) {
+            throw bad(); // it would be waiting for a slot
+        }
+        return hold;
+    }
+
+    /** A hold: us left, then its kind, whether it is retryable, and its note. */
+    OnHold onHold(String scope, int left, int kind) {
+        if (scope.isEmpty() || !KIND.matcher(text(kind)).matches()) {
+            throw bad();
+        }
+        return new OnHold(scope, orUnknown(left), text(kind), flag(kind + 1), text(kind + 2));
     }
 
     long lease(int i) {

@@ -19,6 +19,7 @@ enum Script {
     ACQUIRE,
     SETTLE,
     BEAT,
+    OBSERVE,
     POLICY,
     INSPECT;
 

@@ -56,37 +56,54 @@ class BadArgumentsIT {
         "scopes, 9, 1001",
         "scopes, 9, nan",
         "scopes, 9, 2", // one more than follow
-        "scopes, 10, c:m", // the project must be the first
-        "slots, 11, -2",
-        "slots, 11, nan", // no number is fewer than that: it would be unlimited
-        "slots, 11, 1.5",
-        "max, 12, -1",
-        "max, 12, nan",
-        "limits, 13, -1",
-        "limits, 13, 33",
-        "limits, 13, 0.5",
-        "name, 14, 'two words'",
-        "name, 14, ''",
-        "rate, 15, -1",
-        "rate, 15, nan",
-        "rate, 15, 0.5",
-        "rate, 15, 9007199254740992", // 2^53
-        "factor, 16, 0", // everything would cost nothing
-        "tick, 17, 0",
-        "capacity, 18, 1e300",
-        "ceiling, 19, ''",
-        "width, 20, inf",
-        "gate, 21, x",
-        "minute, 22, 0",
-        "unit, 23, 0",
+        "calendars, 10, -1",
+        "calendars, 10, nan",
+        "calendars, 10, 1001",
+        "calendars, 11, ''",
+        "scopes, 12, c:m", // the project must be the first
+        "slots, 13, -2",
+        "slots, 13, nan", // no number is fewer than that: it would be unlimited
+        "slots, 13, 1.5",
+        "max, 14, -1",
+        "max, 14, nan",
+        "ramp, 15, 1000001",
+        "ramp, 15, nan",
+        "every, 16, -1",
+        "every, 16, nan",
+        "every, 16, 0", // it would never end
+        "limits, 17, -1",
+        "limits, 17, 33",
+        "limits, 17, 0.5",
+        "name, 18, 'two words'",
+        "name, 18, ''",
+        "rate, 19, -1",
+        "rate, 19, nan",
+        "rate, 19, 0.5",
+        "rate, 19, 9007199254740992", // 2^53
+        "factor, 20, 0", // everything would cost nothing
+        "tick, 21, 0",
+        "capacity, 22, 1e300",
+        "ceiling, 23, ''",
+        "width, 24, inf",
+        "gate, 25, x",
+        "minute, 26, 0",
+        "unit, 27, 0",
+        "calendar, 28, -1",
+        "calendar, 28, 2", // there is one
+        "calendar, 28, nan",
+        "start, 29, 1000001",
+        "start, 29, nan",
+        "finds, 30, 3",
+        "finds, 30, nan",
     })
     void policyNamesWhatIsWrongAndLeavesEvenADamagedProjectAsItWas(String named, int index, String value) {
         scripts.install(T0, modelClass(3));
         scripts.redis.hdel(scripts.keys.all()[1], "p");
         Map<String, String> before = scripts.redis.hgetall(scripts.keys.all()[1]);
-        String limit = "rpm 54 60000000 1 270000000 54 5000000 60 60 1";
+        String limit = "rpm 54 60000000 1 270000000 54 5000000 60 60 1 0 1000000 0";
         List<String> arguments = new ArrayList<>(
-                List.of(NOW, "e", "0", "", "digest", "text", "", "enforce", "100", "1", "p", "-1", "0", "1"));
+                List.of(NOW, "e", "0", "", "digest", "text", "", "enforce", "100", "1", "1", "day UTC 0"));
+        arguments.addAll(List.of("p", "-1", "0", "100000", "60000000", "1"));
         arguments.addAll(List.of(limit.split(" ")));
         arguments.set(index, value);
         refuses(Script.POLICY, arguments, named);
@@ -97,7 +114,9 @@ class BadArgumentsIT {
     void policyWantsEachScopeOnce() {
         refuses(
                 Script.POLICY,
-                List.of(NOW, "e", "0", "", "d", "", "", "enforce", "100", "2", "p", "-1", "0", "0", "p", "1", "0", "0"),
+                List.of(
+                        NOW, "e", "0", "", "d", "", "", "enforce", "100", "2", "0", "p", "-1", "0", "0", "0", "0", "p",
+                        "1", "0", "0", "0", "0"),
                 "scopes");
         assertThat(scripts.redis.exists(scripts.keys.all())).isZero();
     }

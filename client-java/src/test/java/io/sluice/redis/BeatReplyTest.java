@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sluice.OutageException;
+import io.sluice.Store;
 import io.sluice.Store.Beat;
 import io.sluice.Store.BeatAsk;
 import io.sluice.Store.News;
+import io.sluice.Store.OnHold;
 import io.sluice.Store.PermitName;
 import io.sluice.Store.Place;
 import io.sluice.Store.Queued;
@@ -35,8 +37,13 @@ class BeatReplyTest {
     private static final List<Object> LOOKED = List.of(
             List.of("waiting", 20L, 10L, "p", "itpm", 3L), List.of("granted"), List.of("again"), List.of("gone"));
 
+    private static final List<Object> HOLDS = List.of(
+            List.of("c:m", 7L, "input", 1L, "a note"),
+            List.of("p", -1L, "credits", 0L, ""),
+            List.of("c:x", 0L, "overload", 1L, ""));
+
     private static List<Object> reply(Object renewed, Object claimed, Object news, Object looked) {
-        return List.of("beat", "1:a", 9L, 2L, 0L, -1L, renewed, claimed, news, looked);
+        return List.of("beat", "1:a", 9L, 2L, 0L, -1L, renewed, claimed, news, looked, HOLDS);
     }
 
     @Test
@@ -58,7 +65,11 @@ class BeatReplyTest {
                                 new Place.InLine(new Queued(20, 10, "p", "itpm", 3)),
                                 new Place.ToClaim(),
                                 new Place.ToSubmit(),
-                                new Place.ToSubmit())));
+                                new Place.ToSubmit()),
+                        List.of(
+                                new OnHold("c:m", 7, "input", true, "a note"),
+                                new OnHold("p", Store.UNTIL_RELEASED, "credits", false, ""),
+                                new OnHold("c:x", 0, "overload", true, ""))));
         assertThat(BeatReply.read(List.of("lost", "levels"), ASK)).isEqualTo(new Beat.Lost("levels"));
     }
 
@@ -89,7 +100,14 @@ class BeatReplyTest {
                 reply(RENEWED, CLAIMED, NEWS, with(LOOKED, 0, List.of("waiting", 20L, 21L, "p", "itpm", 3L))),
                 reply(RENEWED, CLAIMED, NEWS, with(LOOKED, 0, List.of("waiting", 20L, 10L, "p", "itpm", 0L))),
                 reply(RENEWED, CLAIMED, NEWS, with(LOOKED, 1, List.of("running"))),
-                good.subList(0, 9),
+                with(good, 10, HOLDS.get(0)),
+                with(good, 10, List.of(List.of())),
+                with(good, 10, List.of(List.of("p", -1L, "credits", 0L))),
+                with(good, 10, List.of(List.of("p", -2L, "credits", 0L, ""))),
+                with(good, 10, List.of(List.of("p", 1L, "No kind", 0L, ""))),
+                with(good, 10, List.of(List.of("p", 1L, "credits", 2L, ""))),
+                with(good, 10, List.of(List.of("", 1L, "credits", 0L, ""))),
+                good.subList(0, 10),
                 with(good, 0, "beats"),
                 List.of("lost"),
                 List.of());

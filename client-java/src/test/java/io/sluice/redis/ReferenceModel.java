@@ -49,8 +49,7 @@ final class ReferenceModel {
         }
 
         long width() {
-            boolean gated = big(is.capacity()).compareTo(big(is.ceiling()).multiply(big(is.factor()))) < 0;
-            return gated ? (is.spanUs() + GATE_SLOTS - 1) / GATE_SLOTS : 0;
+            return is.widthUs();
         }
 
         BigInteger admittedIn(long now) {

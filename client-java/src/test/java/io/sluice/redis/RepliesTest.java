@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sluice.OutageException;
+import io.sluice.Store;
 import io.sluice.Store.Answer;
 import io.sluice.Store.Installed;
 import io.sluice.Store.Layout;
+import io.sluice.Store.OnHold;
 import io.sluice.Store.Queued;
 import io.sluice.Store.Settled;
 import io.sluice.Store.Shadow;
@@ -31,6 +33,7 @@ class RepliesTest {
             List.of("granted", "n1", 1_000_000L, 5L, "1,2,3,4,5", 0L, 20L, 10L, "c:m", "rpm");
     private static final List<Object> WAITING = List.of("waiting", 20L, 20L, "c:m", "rpm", 1L, 7L);
     private static final List<Object> WAIT = List.of("wait", 20L, 20L, "c:m", "rpm", 0L);
+    private static final List<Object> HOLD = List.of("hold", 12_000_000L, "c:m", "input", 1L, "a note");
     private static final List<Object> FULL = List.of("full", 9L, 8L, "line");
 
     @Test
@@ -43,6 +46,10 @@ class RepliesTest {
         assertThat(Replies.answer(List.of("waiting", 20L, 0L, "c:m", "line", 3L, -1L)))
                 .isEqualTo(new Answer.Waiting(new Queued(20, 0, "c:m", "line", 3), -1));
         assertThat(Replies.answer(WAIT)).isEqualTo(new Answer.Wait(new Queued(20, 20, "c:m", "rpm", 0)));
+        assertThat(Replies.answer(HOLD))
+                .isEqualTo(new Answer.Hold(new OnHold("c:m", 12_000_000, "input", true, "a note")));
+        assertThat(Replies.answer(List.of("hold", -1L, "p", "credits", 0L, "")))
+                .isEqualTo(new Answer.Hold(new OnHold("p", Store.UNTIL_RELEASED, "credits", false, "")));
         assertThat(Replies.answer(FULL)).isEqualTo(new Answer.Full(9, 8, "line"));
         assertThat(Replies.answer(List.of("never", "p", "itpm", 9L, 8L)))
                 .isEqualTo(new Answer.Never("p", "itpm", 9, 8));
@@ -81,7 +88,8 @@ class RepliesTest {
         Stream<List<Object>> waiting = Stream.of(1, 2, 3, 4, 5).flatMap(i -> broken(WAITING, i));
         Stream<List<Object>> wait = Stream.of(1, 2, 3, 4, 5).flatMap(i -> broken(WAIT, i));
         Stream<List<Object>> full = Stream.of(1, 2, 3).flatMap(i -> broken(FULL, i));
-        return Stream.of(codes, granted, shadow, waiting, wait, full).flatMap(s -> s);
+        Stream<List<Object>> hold = Stream.of(2, 3, 4, 5).flatMap(i -> broken(HOLD, i));
+        return Stream.of(codes, granted, shadow, waiting, wait, full, hold).flatMap(s -> s);
     }
 
     private static Stream<List<Object>> broken(List<Object> reply, int i) {
@@ -109,6 +117,12 @@ class RepliesTest {
                         () -> Replies.answer(List.of("wait", 20L, 20L, "c:m", "rpm", 1L << 31)),
                         () -> Replies.answer(List.of("waiting", 20L, 20L, "c:m", "rpm", 0L, 7L)),
                         () -> Replies.answer(List.of("waiting", 20L, 20L, "c:m", "rpm", 1L, -2L)),
+                        () -> Replies.answer(List.of("hold", 0L, "p", "input", 1L, "")),
+                        () -> Replies.answer(List.of("hold", -2L, "p", "input", 1L, "")),
+                        () -> Replies.answer(List.of("hold", "1", "p", "input", 1L, "")),
+                        () -> Replies.answer(List.of("hold", 1L, "", "input", 1L, "")),
+                        () -> Replies.answer(List.of("hold", 1L, "p", "", 1L, "")),
+                        () -> Replies.answer(List.of("hold", 1L, "p", "input", 2L, "")),
                         () -> Replies.answer(List.of("stale", "")),
                         () -> Replies.answer(List.of("stale", "one:a")),
                         () -> Replies.answer(List.of("ended", "running")),

@@ -95,22 +95,27 @@ final class Scripted implements AutoCloseable {
      *
      * @param mode {@code enforce} or {@code shadow}
      * @param most names there may be of each template, by the template's scope
+     * @param calendars what the windows of its calendar limits go by
      */
-    record Rules(String mode, long maxWaiters, Map<String, Long> most) {
-        static final Rules USUAL = new Rules("enforce", 10_000, Map.of());
+    record Rules(String mode, long maxWaiters, Map<String, Long> most, List<String> calendars) {
+        static final Rules USUAL = new Rules("enforce", 10_000, Map.of(), List.of());
 
         Rules waiters(long maxWaiters) {
-            return new Rules(mode, maxWaiters, most);
+            return new Rules(mode, maxWaiters, most, calendars);
         }
 
         Rules shadow() {
-            return new Rules("shadow", maxWaiters, most);
+            return new Rules("shadow", maxWaiters, most, calendars);
+        }
+
+        Rules calendars(List<String> calendars) {
+            return new Rules(mode, maxWaiters, most, calendars);
         }
 
         Rules most(String template, long names) {
             Map<String, Long> more = new TreeMap<>(most);
             more.put(template, names);
-            return new Rules(mode, maxWaiters, more);
+            return new Rules(mode, maxWaiters, more, calendars);
         }
     }
 
@@ -138,14 +143,11 @@ final class Scripted implements AutoCloseable {
                 "test",
                 rules.mode(),
                 Long.toString(rules.maxWaiters()),
-                Integer.toString(scopes.length)));
+                Integer.toString(scopes.length),
+                Integer.toString(rules.calendars().size())));
+        arguments.addAll(rules.calendars());
         for (ScopeLimits scope : scopes) {
-            arguments.addAll(List.of(
-                    scope.scope(),
-                    Long.toString(scope.slots()),
-                    Long.toString(rules.most().getOrDefault(scope.scope(), 0L)),
-                    Integer.toString(scope.refills().size())));
-            scope.refills().forEach(limit -> Arguments.addLimit(arguments, limit));
+            Arguments.addScope(arguments, scope, rules.most().getOrDefault(scope.scope(), 0L));
         }
         List<Object> reply = run(Script.POLICY, arguments);
         if (reply.get(0).equals("installed") || reply.get(0).equals("unchanged")) {
@@ -331,6 +333,53 @@ final class Scripted implements AutoCloseable {
                 (List<List<Object>>) reply.get(9));
     }
 
+    /** What the answers taught: of each observation its name and values. */
+    @SafeVarargs
+    @SuppressWarnings({"unchecked", "varargs"})
+    final List<Object> observe(long now, List<Object>... observations) {
+        List<String> arguments = new ArrayList<>(List.of(time(now), "h", Integer.toString(observations.length)));
+        for (List<Object> observation : observations) {
+            observation.forEach(value -> arguments.add(value.toString()));
+        }
+        List<Object> reply = run(Script.OBSERVE, arguments);
+        if (!reply.get(0).equals("observed")) {
+            throw new AssertionError("observe answered " + reply);
+        }
+        return (List<Object>) reply.get(3);
+    }
+
+    /** A rejection of the provider: retryable, of a call granted at that time; waits of -2 were not stated. */
+    Object hold(long now, String scope, long waitUs, long granted) {
+        return hold(now, scope, waitUs, "input", granted);
+    }
+
+    Object hold(long now, String scope, long waitUs, String kind, long granted) {
+        List<Object> hold = List.of("hold", scope, waitUs, 60 * MIN, kind, 1, granted, "429");
+        return ((List<?>) observe(now, hold).get(0)).get(0);
+    }
+
+    /** A hold as {@code inspect holds} tells it. */
+    record Hold(String scope, long until, long opened, long most, long used, long counts, String kind, long failures) {}
+
+    @SuppressWarnings("unchecked")
+    List<Hold> holds() {
+        List<Object> reply = run(Script.INSPECT, List.of("", "holds"));
+        List<Hold> holds = new ArrayList<>();
+        for (Object each : reply.subList(1, reply.size())) {
+            List<Object> it = (List<Object>) each;
+            holds.add(new Hold(
+                    (String) it.get(0),
+                    number(it.get(1)),
+                    number(it.get(2)),
+                    number(it.get(3)),
+                    number(it.get(4)),
+                    number(it.get(5)),
+                    (String) it.get(6),
+                    number(it.get(8))));
+        }
+        return holds;
+    }
+
     private Layout layout() {
         return new Layout(Map.copyOf(names), Map.copyOf(active));
     }
@@ -357,12 +406,12 @@ final class Scripted implements AutoCloseable {
         return byKind != 0 ? byKind : a.compareTo(b);
     }
 
-    /** A scope made on demand is laid out as its template is; one of distinct agents has no limits. */
+    /** A scope made on demand is laid out as its template is; one of distinct agents mostly has no limits. */
     private static <T> List<T> of(Map<String, List<T>> layout, String scope) {
-        if (scope.startsWith("n:")) {
+        List<T> own = layout.get(scope);
+        if (own == null && scope.startsWith("n:")) {
             return List.of();
         }
-        List<T> own = layout.get(scope);
         return Objects.requireNonNull(own != null ? own : layout.get(scope.substring(0, 2)), scope);
     }
 
@@ -449,7 +498,7 @@ final class Scripted implements AutoCloseable {
     }
 
     /** A record of {@code inspect permits}. */
-    record Remembered(String id, String state, String host, List<String> scopes) {
+    record Remembered(String id, String state, String host, long granted, List<String> scopes) {
         boolean inFlight() {
             return state.equals("running") || state.equals("granted");
         }
@@ -460,7 +509,8 @@ final class Scripted implements AutoCloseable {
         List<Remembered> permits = new ArrayList<>();
         for (List<Object> it : pages("permits")) {
             permits.add(new Remembered(
-                    (String) it.get(0), (String) it.get(1), (String) it.get(2), (List<String>) it.get(7)));
+                    (String) it.get(0), (String) it.get(1), (String) it.get(2), number(it.get(4)), (List<String>)
+                            it.get(7)));
         }
         return permits;
     }

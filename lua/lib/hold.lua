@@ -1,0 +1,184 @@
+-- A hold: a pause of a scope for the whole fleet, because the provider said so or an operator did.
+--
+-- It is one more in-flight limit of its scope: closed until its end, then one call, then twice as many after each success
+-- (one more, where calls in flight were the matter), and gone once that is the scope's size. Whoever waits keeps the place. A
+-- rejection of a call that was granted before the hold came belongs to the same event: it can make the hold longer, no more. One
+-- of a call let in since is a new one: closed again, and the wait doubles where the provider states none.
+--
+-- In {project}:levels `!holds` names the held scopes, a space between, and `><scope>` is a hold, MessagePack:
+--     [until, opened, most, used, counts, step, good, size, kind, retryable, failures, note, since]
+-- until = its end in us, EXACT = until somebody releases it; opened = when it began to let calls in again, 0 = closed; most =
+-- calls that may be in flight now, used = how many are of those granted at `counts` or later; step = since when, good =
+-- successes since; size = at which it is over; since = when it last closed. In {project}:times `><scope>` is its next instant: its
+-- end, or when nothing more is to be learned from it.
+local hold = { names = nil, by_scope = {}, changed = false }
+local HOLDS_AT_MOST, LEAST_SIZE = 64, 16
+local SHORTEST_HOLD, LONGEST_BACKOFF, REOPENED = 1000000, 60000000, 600000000
+local HOLD_PARTS = { 'till', 'opened', 'most', 'used', 'counts', 'step', 'good', 'size', 'kind', 'retryable', 'failures', 'note', 'since' }
+
+-- The names of the held scopes.
+function hold.all()
+  if not hold.names then
+    hold.names = {}
+    for name in string.gmatch(redis.call('HGET', levels_key, '!holds') or '', '%S+') do
+      hold.names[#hold.names + 1] = name
+      hold.by_scope[name] = false
+    end
+  end
+  return hold.names
+end
+
+-- The hold of a scope, or nil.
+function hold.of(name)
+  hold.all()
+  local h = hold.by_scope[name]
+  if h == false then
+    local read, parts = pcall(cmsgpack.unpack, redis.call('HGET', levels_key, '>' .. name) or '')
+    h = { name = name, changed = false }
+    for i, part in ipairs(HOLD_PARTS) do h[part] = read and type(parts) == 'table' and parts[i] or 0 end
+    hold.by_scope[name] = h
+  end
+  return h
+end
+
+local function rescheduled(h, at)
+  h.changed, hold.changed = true, true
+  if at < EXACT then
+    redis.call('ZADD', times_key, at, '>' .. h.name)
+  else
+    redis.call('ZREM', times_key, '>' .. h.name)
+  end
+end
+
+function hold.remove(h)
+  for i, name in ipairs(hold.names) do
+    if name == h.name then table.remove(hold.names, i) end
+  end
+  hold.by_scope[h.name], hold.changed, h.gone = nil, true, true
+  redis.call('ZREM', times_key, '>' .. h.name)
+  redis.call('HDEL', levels_key, '>' .. h.name)
+end
+
+-- Calls are let in again, a few at first.
+function hold.open(h, s, now)
+  h.opened, h.counts, h.step, h.good, h.used = now, now, now, 0, 0
+  if h.kind == 'concurrency' then
+    -- What counts is how many calls run, whenever they started.
+    h.counts, h.used = 0, s.levels[2]
+  else
+    h.most = 1
+  end
+  rescheduled(h, now + REOPENED)
+end
+
+-- Puts a scope on hold, or makes its hold longer. `wait` us: -1 until released, -2 or 0 not stated; at most `clamp` us (-1 = any).
+-- `granted`: when the rejected call was granted; 0 = an operator's hold. Nil: too many holds.
+function hold.place(s, now, wait, clamp, kind, retryable, granted, note)
+  local h, running = hold.of(s.name), s.levels[2]
+  local anew = not h or h.opened > 0 and granted >= h.opened
+  if not h then
+    if #hold.all() >= HOLDS_AT_MOST then return nil end
+    h = { name = s.name, till = 0, opened = 0, most = 1, used = 0, counts = 0, step = 0, good = 0, failures = -1, since = now }
+    h.size = s.slots >= 0 and s.slots or math.max(LEAST_SIZE, running)
+    hold.names[#hold.names + 1] = s.name
+    hold.by_scope[s.name] = h
+  end
+  if anew then h.failures = math.min(h.failures + 1, 16) end
+  if wait == -1 then
+    wait = clamp >= 0 and clamp or EXACT
+  elseif wait <= 0 then
+    -- Of the same event: what is there is enough.
+    wait = anew and math.min(SHORTEST_HOLD * 2 ^ h.failures, LONGEST_BACKOFF) or 0
+  elseif clamp >= 0 then
+    wait = math.min(wait, clamp)
+  end
+  local till = math.min(now + wait, EXACT)
+  if till > h.till or anew then
+    if kind == 'concurrency' then h.most = math.max(1, floor(3 * math.max(running, 1) / 4)) end
+    h.kind, h.retryable, h.note = kind, retryable, note
+  end
+  if till > now and (anew or till > h.till) then
+    h.till, h.opened, h.since = math.max(h.till, till), 0, now
+    rescheduled(h, h.till)
+  end
+  return h
+end
+
+-- Its instant has come: it opens, or nothing more is to be learned from it.
+function hold.due(h, s, now)
+  if h.opened > 0 or not s then
+    hold.remove(h)
+  elseif now >= h.till then
+    hold.open(h, s, now)
+  else
+    rescheduled(h, h.till)
+  end
+end
+
+-- An operator's hold is over when its operator says so; the provider's opens as at its end.
+function hold.release(h, s, now)
+  if h.kind == 'operator' or not s then
+    hold.remove(h)
+  elseif h.opened == 0 then
+    h.till = now
+    hold.open(h, s, now)
+  end
+end
+
+-- A call of the scope starts.
+function hold.took(name)
+  local h = hold.of(name)
+  if h and h.opened > 0 then h.used, h.changed, hold.changed = h.used + 1, true, true end
+end
+
+-- A call that ran since `granted` no longer does.
+function hold.left(name, granted)
+  local h = hold.of(name)
+  if h and h.opened > 0 and granted >= h.counts then
+    h.used, h.changed, hold.changed = math.max(0, h.used - 1), true, true
+  end
+end
+
+-- The provider served a call that was granted then. Whether more may start now.
+function hold.served(name, granted, now)
+  local h = hold.of(name)
+  if not h or h.opened == 0 or granted < math.max(h.opened, h.step) then return false end
+  h.good, h.changed, hold.changed = h.good + 1, true, true
+  if h.kind ~= 'concurrency' then
+    h.most, h.step, h.good = 2 * h.most, now, 0
+  elseif h.good >= h.most then
+    h.most, h.good = h.most + 1, 0
+  end
+  if h.most >= h.size then hold.remove(h) end
+  return true
+end
+
+-- How long a scope lets nobody in: us (0 = it is opening again and has no place free), or nil.
+function hold.wait(name, now)
+  local h = hold.of(name)
+  if not h then return nil end
+  if h.opened == 0 then return math.max(h.till - now, 1) end
+  return h.used >= h.most and 0 or nil
+end
+
+-- How it stands, for replies.
+function hold.told(h, now)
+  local left = h.opened > 0 and 0 or h.till >= EXACT and -1 or math.max(h.till - now, 1)
+  return { h.name, left, h.kind, h.retryable, h.note }
+end
+
+-- What changed, as fields of {project}:levels, added to `fields`.
+function hold.save(fields)
+  if not hold.changed then return end
+  for _, name in ipairs(hold.names) do
+    local h = hold.by_scope[name]
+    if h and h.changed then
+      local parts = {}
+      for i, part in ipairs(HOLD_PARTS) do parts[i] = h[part] end
+      fields[#fields + 1] = '>' .. name
+      fields[#fields + 1] = cmsgpack.pack(parts)
+    end
+  end
+  fields[#fields + 1] = '!holds'
+  fields[#fields + 1] = table.concat(hold.names, ' ')
+end
