@@ -110,6 +110,11 @@ public final class Call {
         return copy(c -> c.run = Names.name("run", run));
     }
 
+    /** The same call under a fresh id: an id belongs to one permit, and what is sent again needs another. */
+    Call anew() {
+        return copy(c -> c.id = null);
+    }
+
     private Call copy(Consumer<Call> change) {
         Call copy = new Call(model);
         copy.inputTokens = inputTokens;

@@ -5,6 +5,7 @@ import io.sluice.Store.PermitName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -22,6 +23,9 @@ final class LivePermit implements Permit {
 
     /** The one ending of this permit, once somebody has asked for one. */
     private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
+
+    /** The requests that left under it. */
+    final Sends sends = new Sends();
 
     private final List<Runnable> lostListeners = new ArrayList<>();
     private boolean lost;
@@ -101,6 +105,21 @@ final class LivePermit implements Permit {
     }
 
     @Override
+    public Ending settle(Reading reading) {
+        return project.blocking(() -> ended(reading));
+    }
+
+    @Override
+    public CompletionStage<Ending> settleAsync(Reading reading) {
+        return project.client.handOver(ended(reading));
+    }
+
+    private CompletionStage<Ending> ended(Reading reading) {
+        Rejection rejection = reading.rejection();
+        return rejection == null ? settled(reading.usage()) : rejected(rejection, reading.usage());
+    }
+
+    @Override
     public Ending cancel() {
         return project.blocking(() -> cancelled());
     }
@@ -116,20 +135,25 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending throttled(Rejection rejection) {
-        return project.blocking(() -> rejected(rejection));
+        return project.blocking(() -> rejected(rejection, Usage.UNKNOWN));
     }
 
     @Override
     public CompletionStage<Ending> throttledAsync(Rejection rejection) {
-        return project.client.handOver(rejected(rejection));
+        return project.client.handOver(rejected(rejection, Usage.UNKNOWN));
     }
 
-    private CompletionStage<Ending> rejected(Rejection rejection) {
+    private CompletionStage<Ending> rejected(Rejection rejection, Usage before) {
         if (!isEnded()) {
             project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
         }
-        // The request was counted by the provider, its tokens were not.
-        return end(How.THROTTLED, new Reserved(call.estimate().requests(), 0, 0, 0, 0), null);
+        // The request was counted by the provider; tokens only where it told some before it failed.
+        return end(How.THROTTLED, Estimates.merge(before, new Reserved(1, 0, 0, 0, 0)), null);
+    }
+
+    @Override
+    public void sent(Map<String, List<String>> headers) {
+        sends.told(headers);
     }
 
     private CompletionStage<Ending> end(How how, Reserved used, @Nullable Usage usage) {
@@ -138,9 +162,11 @@ final class LivePermit implements Permit {
         if (first != null) {
             return first.thenApply(e -> new Ending(e.ended(), true, e.charged()));
         }
-        project.end(this, how, used).whenComplete((result, e) -> {
+        int requests = how == How.CANCELLED ? 0 : sends.count();
+        Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
+        project.end(this, how, all).whenComplete((result, e) -> {
             if (e == null) {
-                count(result, usage);
+                count(result, usage, requests);
                 mine.complete(result);
             } else {
                 mine.completeExceptionally(Blocking.cause(e));
@@ -149,11 +175,14 @@ final class LivePermit implements Permit {
         return mine;
     }
 
-    private void count(Ending result, @Nullable Usage usage) {
+    private void count(Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
         if (!result.already()) {
             meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(java.util.Locale.ROOT));
             meters.tokens(project.id(), modelClass(), result.charged());
+            if (requests > 1) {
+                meters.resends(project.id(), requests - 1);
+            }
         }
         if (usage != null && usage.isPartial()) {
             meters.usageMissing();

@@ -82,6 +82,17 @@ final class Meters {
                 .increment();
     }
 
+    /** {@code sluice_resends_total}: requests beyond the first of a permit, as an SDK that retries by itself sends them. */
+    void resends(String project, int requests) {
+        if (!heard) {
+            return;
+        }
+        Counter.builder("sluice.resends")
+                .tags("project", project)
+                .register(registry)
+                .increment(requests);
+    }
+
     /** {@code sluice_usage_missing_total}: settled with a part unknown, so that the estimate stood. */
     void usageMissing() {
         if (!heard) {

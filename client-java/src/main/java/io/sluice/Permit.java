@@ -1,6 +1,8 @@
 package io.sluice;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -51,6 +53,15 @@ public interface Permit extends AutoCloseable {
     /** {@link #settle} without blocking. */
     CompletionStage<Ending> settleAsync(Usage usage);
 
+    /**
+     * Ends it as a provider's answer says: settled with the usage it told, or throttled where it was a refusal; of a refusal
+     * within a stream what was told before is charged as well.
+     */
+    Ending settle(Reading reading);
+
+    /** The same without blocking. */
+    CompletionStage<Ending> settleAsync(Reading reading);
+
     /** Nothing was sent: gives everything back, the request included. */
     Ending cancel();
 
@@ -62,6 +73,12 @@ public interface Permit extends AutoCloseable {
 
     /** {@link #throttled} without blocking. */
     CompletionStage<Ending> throttledAsync(Rejection rejection);
+
+    /**
+     * Tells that a request leaves under this permit, with its headers. Each counts as a request and is charged when the permit
+     * ends; one whose {@code X-Stainless-Retry-Count} says that others went before counts for those too. Untold, one is.
+     */
+    void sent(Map<String, List<String>> headers);
 
     /**
      * Calls back once if the lease is lost: the slot belongs to others now, and the call should be stopped. Called at
