@@ -242,8 +242,8 @@ final class LimitRules {
         Adaptive found = new Adaptive(start, max == null ? start.multiply(Adaptive.USUAL_GROWTH) : max);
         if (start.compareTo(found.max()) > 0) {
             problems.add(adaptive.at("start"), "must be at most max");
-        } else if (found.startPpm() == 0) {
-            problems.add(adaptive.at("start"), "must be at least a millionth of max");
+        } else if (found.startPpm() < 10) {
+            problems.add(adaptive.at("start"), "must be at least 1/100000 of max");
         }
         return found;
     }

@@ -38,7 +38,7 @@ final class PolicyRules {
         if (written == null) {
             throw new InvalidPolicyException(problems.list());
         }
-        Node.Members document = Presets.under(written, problems);
+        Node.Members document = Presets.under(written, problems, warnings);
         Section root = new Section(document, problems);
         Policy.Spec spec = spec(root);
         LimitChecks.check(spec, document, problems, warnings);

@@ -105,6 +105,11 @@ final class PolicyView {
         return route;
     }
 
+    /** How many ways of calls are remembered. */
+    int routesKnown() {
+        return routes.size();
+    }
+
     /** Which conditions of classes a call meets: with its model, all that its class depends on. */
     private BitSet met(Call call) {
         BitSet met = new BitSet();

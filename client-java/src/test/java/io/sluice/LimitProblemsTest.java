@@ -248,7 +248,7 @@ class LimitProblemsTest {
                 limit("rpm: {adaptive: {max: 5}}", "/rpm/adaptive/start", "the amount to begin with", ""),
                 limit("rpm: {adaptive: {start: 0, max: 5}}", "/rpm/adaptive/start", "from 0.000001", "0"),
                 limit("rpm: {adaptive: {start: 50, max: 5}}", "/rpm/adaptive/start", "must be at most max", "50"),
-                limit("tpm: {adaptive: {start: 5, max: 9000000}}", "/tpm/adaptive/start", "a millionth of max", "5"),
+                limit("tpm: {adaptive: {start: 50, max: 9000000}}", "/tpm/adaptive/start", "1/100000 of max", "50"),
                 limit("rpm: {adaptive: {start: 5, most: 9}}", "/rpm/adaptive/most", "unknown key", "9"),
                 limit("rpm: {amount: 9, adaptive: {start: 5}}", "/rpm/amount", "begins with start", "9"),
                 limit("rpm: {adopt: true, adaptive: {start: 5}}", "/rpm/adopt", "give one of them", "true"),
