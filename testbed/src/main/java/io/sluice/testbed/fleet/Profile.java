@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param teams share of each team among the agents; empty is no team
  * @param groups agents that are alike; empty: all do what the rest of the profile says
  * @param bursts when a step of an agent makes many calls; {@code null}: each makes one
+ * @param tools makes each step a task with tool runs between its calls; {@code null}: it is not
  * @param stagger time between starts; default none
  * @param starvedAfterMs a call that waited longer is told as starved, in ms from 1; default 30,000
  */
@@ -31,6 +32,7 @@ public record Profile(
         Map<String, Integer> teams,
         List<Group> groups,
         @Nullable Bursts bursts,
+        @Nullable Tools tools,
         Stagger stagger,
         @Nullable Integer starvedAfterMs) {
 
@@ -79,7 +81,11 @@ public record Profile(
         groups = groups == null ? List.of() : named(groups);
         stagger = stagger == null ? Stagger.NONE : stagger;
         starvedAfterMs = starvedAfterMs == null ? Integer.valueOf(STARVED_AFTER_MS) : starvedAfterMs;
+        check(tools == null || bursts == null, "a profile has bursts or tools, not both");
         for (Group group : groups) {
+            check(
+                    tools == null || group.bursts() == null,
+                    "group " + group.name() + " has bursts, the profile has tools");
             check(
                     !sizes.isEmpty() || !group.sizes().isEmpty(),
                     "group " + group.name() + " needs at least one size, and so does the profile");
@@ -103,7 +109,7 @@ public record Profile(
             List<Size> sizes,
             Map<String, Integer> priorities,
             Map<String, Integer> teams) {
-        this(model, thinkMs, spread, sizes, priorities, teams, List.of(), null, Stagger.NONE, null);
+        this(model, thinkMs, spread, sizes, priorities, teams, List.of(), null, null, Stagger.NONE, null);
     }
 
     /**

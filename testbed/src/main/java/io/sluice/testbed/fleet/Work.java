@@ -28,6 +28,23 @@ record Work(
         long maxOutput,
         long durationMs) {
 
+    /** The same with so much more fresh input. */
+    Work with(long more) {
+        return new Work(
+                agent,
+                team,
+                workspace,
+                priority,
+                model,
+                size,
+                thinkMs,
+                input + more,
+                cacheRead,
+                output,
+                maxOutput,
+                durationMs);
+    }
+
     /** What a call of this usage costs; where it is not known, the estimate. */
     Charge charge(Usage usage) {
         return new Charge(

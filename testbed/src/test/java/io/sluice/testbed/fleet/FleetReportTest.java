@@ -128,7 +128,8 @@ class FleetReportTest {
                         call(Outcome.COMPLETED, Priority.NORMAL, 100, null),
                         call(Outcome.COMPLETED, Priority.NORMAL, 200, null),
                         call(Outcome.GIVEN_UP, Priority.BATCH, 300, "rejected 10 times"),
-                        call(Outcome.CUT_OFF, Priority.NORMAL, 9_000, null))));
+                        call(Outcome.CUT_OFF, Priority.NORMAL, 9_000, null)),
+                List.of()));
     }
 
     private static LogEntry entry(
