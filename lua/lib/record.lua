@@ -6,7 +6,7 @@
 --
 -- In {project}:levels a scope has up to three fields, packed as doubles, which are exact for these integers and six
 -- times cheaper to read than text:
---     =<scope>   layout, written by `policy` only: slots (-1 = unlimited), n, then n times the twelve numbers named in
+--     =<scope>   layout, written by `policy` and scaled by lib/force.lua: slots (-1 = unlimited), n, then n times the twelve numbers named in
 --                limit_at(), then the n names. A limit keeps its position: a removed one stays there, inactive, until
 --                it is full, so that no policy change forgives a debt; `since` is the policy version that put it
 --                there, and older permits never took it.

@@ -168,9 +168,9 @@ final class Calling {
         Permit permit = attempt.permit();
         if (known != null) {
             Rejection rejection = Failures.of(known);
-            return known.reading().rejection() == null && rejection != null
-                    ? permit.throttledAsync(rejection)
-                    : permit.settleAsync(known.reading());
+            return rejection == null || rejection.equals(known.reading().rejection())
+                    ? permit.settleAsync(known.reading())
+                    : permit.throttledAsync(rejection);
         }
         boolean neverLeft = connection != null && Failures.neverLeft(connection) && attempt.requests() == 1;
         return neverLeft ? permit.cancelAsync() : permit.settleAsync(Usage.UNKNOWN);

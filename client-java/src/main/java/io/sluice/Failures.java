@@ -16,7 +16,7 @@ final class Failures {
     /** Nobody but this request is concerned, and the next may go through. */
     static final Rejection NO_ANSWER = new Rejection(Kind.SERVER, Scope.REQUEST, true, null);
 
-    /** No profile takes it for a refusal, and it is no answer either: a redirect, say. */
+    /** Neither an answer nor a refusal: a redirect, which nobody follows whatever its body says. */
     private static final Rejection NOT_SERVED = new Rejection(Kind.INVALID, Scope.REQUEST, false, null);
 
     private Failures() {}
@@ -24,8 +24,8 @@ final class Failures {
     /** Why this answer is none, or {@code null} if it is one. */
     static @Nullable Rejection of(Response response) {
         Rejection rejection = response.reading().rejection();
-        boolean fine = response.status() >= 200 && response.status() < 300;
-        return rejection == null && !fine ? NOT_SERVED : rejection;
+        int hundreds = response.status() / 100;
+        return hundreds == 3 || (rejection == null && hundreds != 2) ? NOT_SERVED : rejection;
     }
 
     /** The connection's failure in what a sender threw, or {@code null} if it threw something else. */

@@ -19,6 +19,10 @@ final class LivePermit implements Permit {
     private final Resolved call;
     private final Duration lease;
     private final Duration waited;
+
+    /** When it was granted, or a claim or a repeated question heard of it, by Redis's clock. */
+    private final long grantedUs;
+
     private final @Nullable Shadow shadow;
 
     /** The one ending of this permit, once somebody has asked for one. */
@@ -41,12 +45,14 @@ final class LivePermit implements Permit {
             PermitName name,
             Duration lease,
             Duration waited,
+            long grantedUs,
             @Nullable Shadow shadow) {
         this.project = project;
         this.call = call;
         this.name = name;
         this.lease = lease;
         this.waited = waited;
+        this.grantedUs = grantedUs;
         this.shadow = shadow;
     }
 
@@ -92,15 +98,18 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending settle(Usage usage) {
-        return project.blocking(() -> settled(usage));
+        return project.blocking(() -> settled(usage, true));
     }
 
     @Override
     public CompletionStage<Ending> settleAsync(Usage usage) {
-        return project.client.handOver(settled(usage));
+        return project.client.handOver(settled(usage, true));
     }
 
-    private CompletionStage<Ending> settled(Usage usage) {
+    private CompletionStage<Ending> settled(Usage usage, boolean teaches) {
+        if (teaches && !isEnded()) {
+            project.observing.learning.used(modelClass(), call.call(), usage);
+        }
         return end(How.SETTLED, Estimates.merge(usage, call.estimate()), usage);
     }
 
@@ -115,8 +124,19 @@ final class LivePermit implements Permit {
     }
 
     private CompletionStage<Ending> ended(Reading reading) {
+        if (!isEnded()) {
+            observed(reading);
+        }
         Rejection rejection = reading.rejection();
-        return rejection == null ? settled(reading.usage()) : rejected(rejection, reading.usage());
+        // What was cut says little of what such answers have.
+        return rejection == null
+                ? settled(reading.usage(), reading.usageComplete())
+                : rejected(rejection, reading.usage());
+    }
+
+    /** Tells the fleet what an answer says, first: what is asked after it meets the hold. */
+    void observed(Reading reading) {
+        project.observing.answered(reading, call, grantedUs);
     }
 
     @Override
@@ -135,12 +155,19 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending throttled(Rejection rejection) {
-        return project.blocking(() -> rejected(rejection, Usage.UNKNOWN));
+        return project.blocking(() -> throttledBy(rejection));
     }
 
     @Override
     public CompletionStage<Ending> throttledAsync(Rejection rejection) {
-        return project.client.handOver(rejected(rejection, Usage.UNKNOWN));
+        return project.client.handOver(throttledBy(rejection));
+    }
+
+    private CompletionStage<Ending> throttledBy(Rejection rejection) {
+        if (!isEnded()) {
+            project.observing.rejected(rejection, call, grantedUs);
+        }
+        return rejected(rejection, Usage.UNKNOWN);
     }
 
     private CompletionStage<Ending> rejected(Rejection rejection, Usage before) {
@@ -227,7 +254,7 @@ final class LivePermit implements Permit {
     @Override
     public void close() {
         if (ending.get() == null) {
-            settled(Usage.UNKNOWN).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+            settled(Usage.UNKNOWN, false).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
         }
     }
 }

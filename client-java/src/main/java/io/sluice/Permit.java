@@ -55,7 +55,9 @@ public interface Permit extends AutoCloseable {
 
     /**
      * Ends it as a provider's answer says: settled with the usage it told, or throttled where it was a refusal; of a refusal
-     * within a stream what was told before is charged as well.
+     * within a stream what was told before is charged as well. The fleet learns all the rest: a refusal that reaches further than
+     * this request puts its class or the project on hold, what the headers say is left lowers levels that are too high, and what
+     * was used teaches what such calls reserve.
      */
     Ending settle(Reading reading);
 
@@ -68,7 +70,10 @@ public interface Permit extends AutoCloseable {
     /** {@link #cancel} without blocking. */
     CompletionStage<Ending> cancelAsync();
 
-    /** The provider rejected the call: the request stays charged, its tokens come back. */
+    /**
+     * The provider rejected the call: the request stays charged, its tokens come back. If the rejection reaches further than this
+     * request its class or the project is on hold for the whole fleet, from the next call on.
+     */
     Ending throttled(Rejection rejection);
 
     /** {@link #throttled} without blocking. */

@@ -3,7 +3,9 @@ package io.sluice;
 import io.sluice.LimitSpec.ModelWeights;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,28 +69,41 @@ final class PriceRules {
 
     /** Reports models that a limit in money can meet and no price matches: all of a pattern's, or, as a warning, some. */
     static void check(Policy.Spec policy, List<ModelWeights> prices, Problems problems, Problems warnings) {
+        Map<Glob, Priced> known = new HashMap<>();
         for (ScopeSpec scope : policy.scopes()) {
             for (LimitSpec limit : scope.limits()) {
                 for (ModelClass modelClass : policy.classes()) {
-                    if (limit.usd() && scope.covers(modelClass)) {
-                        checkPriced(limit, modelClass, prices, problems, warnings);
+                    for (Glob model : limit.usd() && scope.covers(modelClass) ? modelClass.models() : List.<Glob>of()) {
+                        Priced priced = known.computeIfAbsent(model, glob -> priced(glob, prices));
+                        report(limit, model + " of class " + modelClass.name(), priced, problems, warnings);
                     }
                 }
             }
         }
     }
 
-    private static void checkPriced(
-            LimitSpec limit, ModelClass modelClass, List<ModelWeights> prices, Problems problems, Problems warnings) {
-        for (Glob model : modelClass.models()) {
-            if (prices.stream().noneMatch(price -> price.models().overlaps(model))) {
-                problems.add(limit.at(), "needs a price for " + model + " of class " + modelClass.name());
-            } else if (prices.stream().noneMatch(price -> price.models().covers(model))) {
-                warnings.add(
-                        limit.at(),
-                        "the prices may not match every model of " + model + " of class " + modelClass.name()
-                                + "; a call of one without a price is refused as unpriced");
-            }
+    /** How many of a pattern's models have a price. */
+    private enum Priced {
+        ALL,
+        SOME,
+        NONE
+    }
+
+    private static Priced priced(Glob model, List<ModelWeights> prices) {
+        if (prices.stream().anyMatch(price -> price.models().covers(model))) {
+            return Priced.ALL;
+        }
+        return prices.stream().anyMatch(price -> price.models().overlaps(model)) ? Priced.SOME : Priced.NONE;
+    }
+
+    private static void report(LimitSpec limit, String models, Priced priced, Problems problems, Problems warnings) {
+        if (priced == Priced.NONE) {
+            problems.add(limit.at(), "needs a price for " + models);
+        } else if (priced == Priced.SOME) {
+            warnings.add(
+                    limit.at(),
+                    "the prices may not match every model of " + models
+                            + "; a call of one without a price is refused as unpriced");
         }
     }
 }

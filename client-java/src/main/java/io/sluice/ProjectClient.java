@@ -23,6 +23,7 @@ final class ProjectClient implements Project {
     private final Waiters waiters = new Waiters();
     private final Outcomes outcomes;
     private final Asking asking;
+    final Observing observing;
     private final Heart heart;
     private final AutoCloseable messages;
 
@@ -44,7 +45,8 @@ final class ProjectClient implements Project {
         this.endings = new Endings(client, id);
         this.held = new Held(id, tempo, endings);
         this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
-        this.asking = new Asking(client, id, policies, installer, outcomes);
+        this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
+        this.asking = new Asking(client, id, policies, installer, outcomes, observing.learning);
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, System::nanoTime);
         this.messages = client.store.listen(id, client.host, heart::granted);
         client.meters.gauges(id, held::size, waiters::standing);
@@ -189,6 +191,7 @@ final class ProjectClient implements Project {
     /** Completes when nothing that should reach Redis is still under way. */
     CompletableFuture<Void> lastWords() {
         heart.close();
-        return endings.close(asking::isQuiet);
+        CompletableFuture<Void> ended = endings.close(asking::isQuiet);
+        return CompletableFuture.allOf(ended, observing.close());
     }
 }

@@ -40,6 +40,24 @@ class ArchitectureTest {
     }
 
     @Test
+    void howRequestsAreSentIsAnAffairOfItsOwn() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.sluice.http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.sluice.redis..", "io.sluice.provider..")
+                .check(CLIENT);
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.sluice.http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.sluice.http..")
+                .check(CLIENT);
+    }
+
+    @Test
     void dialectsKnowNothingOfRedis() {
         noClasses()
                 .that()
