@@ -13,10 +13,12 @@
 -- Worked example: `day America/Los_Angeles -28800 ... 1772964000 -25200`, on 2026-03-08 at 01:00 there. The next midnight
 -- would be 23 hours later; an hour before that the clock has jumped from 02:00 to 03:00: it is 22 hours later.
 
+local calendar = {}
+
 -- The first day of the month after the one that `day` is in; both counted from 1970. Years begin in March here: then the
 -- odd month is the last one, and a month's first day is a line through them (Howard Hinnant, chrono-compatible date
 -- algorithms).
-local function next_month(day)
+function calendar.next_month(day)
   local z = day + 719468
   local era = floor(z / 146097)
   local of_era = z - era * 146097
@@ -28,13 +30,13 @@ local function next_month(day)
   return era * 146097 + 365 * year + leap_days + floor((153 * month + 2) / 5) - 719468
 end
 
-local UNITS = { minute = 60, hour = 3600, day = 86400, month = 86400 }
+calendar.UNITS = { minute = 60, hour = 3600, day = 86400, month = 86400 }
 
 -- A calendar's numbers, or nil if the text is none: how many seconds its unit has (a month: a day), whether the unit is
 -- a month, whether it begins but once, and the changes as a list: from, offset, from, offset, ..., the first from 0.
-local function read_calendar(text)
+function calendar.read(text)
   local unit, rest = string.match(text or '', '^(%l+) %S+ (.*)$')
-  if not UNITS[unit] then return nil end
+  if not calendar.UNITS[unit] then return nil end
   local changes, from = { 0 }, 0
   for word in string.gmatch(rest, '%S+') do
     local number = tonumber(word)
@@ -48,12 +50,12 @@ local function read_calendar(text)
     changes[#changes + 1] = number
   end
   if #changes % 2 == 1 then return nil end
-  return UNITS[unit], unit == 'month', unit == 'month' or unit == 'day', changes
+  return calendar.UNITS[unit], unit == 'month', unit == 'month' or unit == 'day', changes
 end
 
 -- The first instant after `now` at which a unit of the calendar begins, both in us; nil if the text is no calendar.
-local function next_end(text, now)
-  local unit, months, once, changes = read_calendar(text)
+function calendar.next_end(text, now)
+  local unit, months, once, changes = calendar.read(text)
   if not unit then return nil end
   local second, at = floor(now / 1000000), 1
   -- The latest that the zone's clock has read. Where it is set back it is so before it reads the instant itself.
@@ -66,7 +68,7 @@ local function next_end(text, now)
   read = once and math.max(read, second + offset) or second + offset
   while true do
     local begins = (floor(read / unit) + 1) * unit
-    if months then begins = next_month(floor(read / unit)) * unit end
+    if months then begins = calendar.next_month(floor(read / unit)) * unit end
     local change = changes[at + 2]
     if not change or begins - offset < change then return (begins - offset) * 1000000 end
     offset, at = changes[at + 3], at + 2

@@ -50,7 +50,7 @@ class CalendarIT {
         String script = part("bucket") + part("calendar") + """
                 local ends = {}
                 for i = 2, #ARGV do
-                  local found = next_end(ARGV[1], tonumber(ARGV[i]))
+                  local found = calendar.next_end(ARGV[1], tonumber(ARGV[i]))
                   ends[i - 1] = found and string.format('%.3f', found) or 'none'
                 end
                 return ends
