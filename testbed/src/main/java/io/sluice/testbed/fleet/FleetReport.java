@@ -202,7 +202,7 @@ public record FleetReport(
 
     /** The provider's own limits and its worst minutes, both as it states them. */
     private static double overshoot(JsonNode stats) {
-        Map<String, String> counted = Map.of("rpm", "requests", "itpm", "input", "otpm", "output");
+        Map<String, String> counted = Map.of("rpm", "requests", "itpm", "input", "otpm", "output", "tpm", "tokens");
         double worst = 0;
         for (Map.Entry<String, String> entry : counted.entrySet()) {
             double limit = stats.path("limits").path(entry.getKey()).asDouble(0);

@@ -134,7 +134,7 @@ class FleetReportTest {
 
     private static LogEntry entry(
             long tMs, String event, String id, String agent, @Nullable String kind, long input, long output) {
-        return new LogEntry(1, tMs, event, id, agent, kind, input, 0, 0, output);
+        return new LogEntry(1, tMs, event, id, agent, kind, input, 0, 0, input, output, 0);
     }
 
     private static FleetEvent.Call call(Outcome outcome, Priority priority, long waitedMs, @Nullable String why) {
