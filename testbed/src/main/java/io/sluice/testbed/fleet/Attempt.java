@@ -13,10 +13,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One call that asks its {@link Admission}, sends, settles. A rejected call asks again, {@value #MOST_TRIES} tries in all. */
+/** One call that asks its {@link Admission}, sends, settles. A rejected call asks again, {@link Profile#tries} times in all. */
 final class Attempt implements Errand {
-    private static final int MOST_TRIES = 10;
-
     private final Admission admission;
     private final Work work;
     private final Surroundings around;
@@ -126,8 +124,8 @@ final class Attempt implements Errand {
 
     private void again(@Nullable Duration retryAfter) {
         story.rejected();
-        if (story.rejections() == MOST_TRIES) {
-            end(Outcome.GIVEN_UP, "rejected " + MOST_TRIES + " times");
+        if (story.rejections() == work.mostTries()) {
+            end(Outcome.GIVEN_UP, "rejected " + work.mostTries() + " times");
         } else if (dropped) {
             end(Outcome.CUT_OFF, null);
         } else {

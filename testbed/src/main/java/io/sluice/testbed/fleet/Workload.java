@@ -89,7 +89,8 @@ final class Workload {
                 Math.round(size.cacheRead() * factor),
                 output,
                 size.maxOutput(),
-                Math.round(size.durationMs() * factor));
+                Math.round(size.durationMs() * factor),
+                profile.mostTries());
     }
 
     /** How long the agent thinks, this time. */

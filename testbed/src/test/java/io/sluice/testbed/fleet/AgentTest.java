@@ -36,6 +36,7 @@ class AgentTest {
             new Bursts(BURST, 1),
             null,
             Stagger.NONE,
+            null,
             null);
 
     private final Window admission = new Window();

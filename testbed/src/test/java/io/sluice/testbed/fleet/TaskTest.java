@@ -83,6 +83,6 @@ class TaskTest {
     }
 
     private static Work work(long input) {
-        return new Work("p0/a0", null, null, Priority.NORMAL, "m", "s", 0, input, 0, 5, 8, 0);
+        return new Work("p0/a0", null, null, Priority.NORMAL, "m", "s", 0, input, 0, 5, 8, 0, 3);
     }
 }
