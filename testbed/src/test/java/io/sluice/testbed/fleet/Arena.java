@@ -53,7 +53,15 @@ final class Arena implements AutoCloseable {
     /** A fleet that runs to its end. */
     FleetReport run(Policy policy, String profile, int processes, int agents, int seconds, Strategy strategy)
             throws IOException, InterruptedException {
-        return Fleet.run(options(policy, profile, processes, agents, seconds, strategy), line -> {});
+        return run(options(policy, profile, processes, agents, seconds, strategy));
+    }
+
+    private static FleetReport run(FleetOptions options) throws IOException, InterruptedException {
+        FleetReport report = Fleet.run(options, line -> {});
+        if (System.getenv("SLUICE_DEBUG") != null) {
+            System.out.println(FleetTable.of(List.of(report)));
+        }
+        return report;
     }
 
     /** A fleet that runs while the test looks on. */
@@ -61,7 +69,7 @@ final class Arena implements AutoCloseable {
         FleetOptions options = options(policy, profile, processes, agents, seconds, Strategy.SLUICE);
         return CompletableFuture.supplyAsync(() -> {
             try {
-                return Fleet.run(options, line -> {});
+                return run(options);
             } catch (IOException | InterruptedException e) {
                 throw new IllegalStateException(e);
             }
