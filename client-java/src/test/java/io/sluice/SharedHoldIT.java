@@ -185,7 +185,7 @@ class SharedHoldIT {
     /** A short backoff that the fleet shares and that grows while it goes on; no limit is touched. */
     @Test
     void overloadIsBackedOffFromTogetherAndLeavesNothingBehind() {
-        ProjectClient first = installed("rpm: {amount: 1000, burst: 60s}, itpm: {amount: 100000, burst: 60s}");
+        ProjectClient first = installed("rpm: {amount: 60, burst: 60s}, itpm: {amount: 100000, burst: 60s}");
         ProjectClient second = process();
         Rejection overload = new Rejection(Kind.OVERLOAD, Scope.CLASS, true, null);
 
@@ -194,7 +194,7 @@ class SharedHoldIT {
         assertThat(once.kind()).isEqualTo(Refusal.Kind.HOLD);
         assertThat(once.retryAfter()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(1));
         assertThat(levels().left().get("itpm")).as("its tokens came back").isEqualTo(100_000);
-        assertThat(levels().left().get("rpm")).as("its request counts").isBetween(998L, 999L);
+        assertThat(levels().left().get("rpm")).as("its request counts").isEqualTo(59);
 
         CompletableFuture<Permit> probe = waits(second, CALL);
         soon().until(probe::isDone);
@@ -213,7 +213,7 @@ class SharedHoldIT {
         soon().until(() -> calls.stream().allMatch(CompletableFuture::isDone));
         assertThat(calls).noneMatch(CompletableFuture::isCompletedExceptionally);
         assertThat(first.tryAcquire(CALL)).isInstanceOf(Decision.Granted.class);
-        assertThat(levels().left().get("rpm")).isGreaterThan(900);
+        assertThat(levels().left().get("rpm")).isGreaterThan(10);
     }
 
     private static Reading answer(long left, Instant date) {
