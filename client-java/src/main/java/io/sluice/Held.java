@@ -89,7 +89,7 @@ final class Held {
     }
 
     CompletionStage<Ending> end(LivePermit permit, How how, Reserved used) {
-        List<ScopeCost> costs = how == How.CANCELLED ? List.of() : permit.costsOf(used);
+        List<ScopeCost> costs = how == How.CANCELLED ? List.of() : permit.costsOf(how, used);
         String label = how.name().toLowerCase(Locale.ROOT);
         CompletionStage<Settled> ended =
                 endings.end(new Settlement(project, permit.name, label, Memo.of(used), 0, costs));

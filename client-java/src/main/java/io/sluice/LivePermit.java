@@ -221,8 +221,8 @@ final class LivePermit implements Permit {
     }
 
     /** The costs of what was used, for the script. */
-    List<Store.ScopeCost> costsOf(Reserved used) {
-        return call.costsOf(used);
+    List<Store.ScopeCost> costsOf(How how, Reserved used) {
+        return how == How.SETTLED ? call.costsOfServed(used) : call.costsOf(used);
     }
 
     @Override

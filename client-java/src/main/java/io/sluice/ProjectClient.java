@@ -49,6 +49,7 @@ final class ProjectClient implements Project {
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
         this.asking = new Asking(client, id, policies, installer, outcomes, observing.learning);
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, System::nanoTime);
+        observing.learning.listener(heart::learned);
         this.messages = client.store.listen(id, client.host, heart::granted);
         client.meters.gauges(id, held::size, waiters::standing);
     }
