@@ -61,7 +61,7 @@ class SilenceIT {
                 assertThat(Arena.callsBetween(reopensMs, Long.MAX_VALUE, log))
                         .hasSizeGreaterThan(100)
                         .anyMatch(entry -> entry.input() == 777);
-                assertThat(report.givenUpBecause()).isEmpty();
+                assertThat(Arena.gaveUp(report)).isEmpty();
             } finally {
                 third.destroyForcibly();
             }
