@@ -251,7 +251,8 @@ class CompilerTest {
     /** Google counts its days in California. */
     @Test
     void aProvidersDaysAreItsOwn() {
-        assertThat(Policy.parse("{project: p, provider: gemini, limits: {rpd: 100}}").calendars())
+        assertThat(Policy.parse("{project: p, provider: gemini, limits: {rpd: 100}}")
+                        .calendars())
                 .singleElement()
                 .asString()
                 .startsWith("day America/Los_Angeles -28800 954669600 -25200 ");

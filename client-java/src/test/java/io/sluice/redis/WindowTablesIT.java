@@ -140,12 +140,15 @@ class WindowTablesIT {
     void aPermitMaySpanTheEndOfItsWindow() {
         install(NOON, calendar("x", 100, UTC));
         ask(MIDNIGHT - S, "less", 50);
+        ask(MIDNIGHT - S, "nothing", 20);
         ask(MIDNIGHT - S, "more", 10);
+        ask(MIDNIGHT + S, "today", 50);
         settled(MIDNIGHT + S, "less", 20);
-        assertThat(left(MIDNIGHT + S)).as("nothing comes back").isEqualTo(100);
+        assertThat(left(MIDNIGHT + S)).as("nothing comes back").isEqualTo(50);
+        scripts.settle(MIDNIGHT + S, "nothing", "cancelled", Map.of());
+        assertThat(left(MIDNIGHT + S)).as("on the longer path neither").isEqualTo(50);
         settled(MIDNIGHT + 2 * S, "more", 25);
-        assertThat(left(MIDNIGHT + 2 * S)).as("15 on top").isEqualTo(85);
-        ask(MIDNIGHT + 3 * S, "today", 50);
+        assertThat(left(MIDNIGHT + 2 * S)).as("15 on top").isEqualTo(35);
         settled(MIDNIGHT + 4 * S, "today", 20);
         assertThat(left(MIDNIGHT + 4 * S)).as("its own window's").isEqualTo(65);
     }
@@ -456,6 +459,20 @@ class WindowTablesIT {
         assertThat(redisCalls("zrangebyscore", () -> pairs(MIDNIGHT + S, call))).isZero();
         assertThat(scripts.level(MIDNIGHT + S, "c:m", "x").level()).isEqualTo(980);
         assertThat(scripts.level(MIDNIGHT + S, "c:m", "y").level()).isEqualTo(1_000 - 41);
+    }
+
+    /** A call of the new window must not be counted in the old one, or it is forgotten with it: at each end anew. */
+    @Test
+    void noCallIsChargedToAWindowThatIsOver() {
+        install(NOON, calendar("x", 100, UTC));
+        for (long end = MIDNIGHT; end < MIDNIGHT + 4 * DAY; end += DAY) {
+            ask(end - 2 * S, "old" + end, 7);
+            ask(end - S, "older" + end, 7);
+            assertThat(ask(end, "new" + end, 11)).startsWith("granted");
+            assertThat(left(end)).isEqualTo(89);
+            assertThat(ask(end + S, "next" + end, 11)).startsWith("granted");
+            assertThat(left(end + S)).isEqualTo(78);
+        }
     }
 
     private void pairs(long at, Map<String, Map<String, Long>> call) {
