@@ -13,6 +13,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -91,6 +92,29 @@ final class Arena implements AutoCloseable {
         int status = http.send(request, BodyHandlers.discarding()).statusCode();
         if (status != 204) {
             throw new IOException("HTTP " + status + " to " + json);
+        }
+    }
+
+    /** Turns calls away like that until one was; when that was, by the log's clock. Those that came meanwhile were as well. */
+    long refuseOnce(String overload) throws IOException, InterruptedException {
+        long sinceMs = nowMs();
+        behave("{\"overload\": {" + overload + "}}");
+        List<LogEntry> read = logOnce(log -> firstRejected(log, sinceMs).isPresent());
+        behave("{\"overload\": null}");
+        return firstRejected(read, sinceMs).getAsLong();
+    }
+
+    private static OptionalLong firstRejected(List<LogEntry> log, long sinceMs) {
+        return only("rejected", log).stream()
+                .mapToLong(LogEntry::tMs)
+                .filter(tMs -> tMs >= sinceMs)
+                .findFirst();
+    }
+
+    /** Waits until the provider's clock shows that. */
+    void until(long ms) throws IOException, InterruptedException {
+        for (long left = ms - nowMs(); left > 0; left = ms - nowMs()) {
+            TimeUnit.MILLISECONDS.sleep(left);
         }
     }
 
