@@ -114,8 +114,11 @@ expire(now)
 -- 2. One function a kind.
 local did = {}
 
+-- A scope that calls can draw on. Names are kept in lists with spaces between.
+local function drawn_on(name) return string.find(name, '^[%w._:/@|-]+$') and scope_of(name, now) or nil end
+
 function did.hold(o)
-  local s = scope_of(o.scope, now)
+  local s = drawn_on(o.scope)
   local h = s and hold.place(s, now, o.wait, o.most, o.kind, o.retryable, o.granted, o.note)
   return { h and hold.told(h, now)[2] or 0 }
 end

@@ -337,6 +337,29 @@ class HoldTablesIT {
         assertThat(scripts.holds()).isEmpty();
     }
 
+    /** A name with a space was two names in the list of holds, and nothing ever ended either. */
+    @Test
+    void whatIsNoNameIsNoScope() {
+        scripts.install(
+                T0,
+                new ScopeLimits("p", -1, List.of()),
+                new ScopeLimits("c:m", SLOTS, List.of(whole("rpm", 60_000))),
+                new ScopeLimits("a:", 4, 100, List.of()));
+        assertThat(scripts.hold(T0, "a:x y", S, 0)).isEqualTo(0L);
+        assertThat(scripts.hold(T0, "a:x", S, 0)).isEqualTo(S);
+        assertThat(scripts.holds()).extracting(Hold::scope).containsExactly("a:x");
+    }
+
+    @Test
+    void oneWithoutItsRecordIsNone() {
+        scripts.hold(T0, "c:m", 20 * S, 0);
+        String levels = scripts.keys.all()[1];
+        scripts.redis.hdel(levels, ">c:m");
+        assertThat(starts(T0 + S, "a")).isTrue();
+        assertThat(scripts.redis.hget(levels, "!holds")).isEmpty();
+        assertThat(scripts.redis.hget(levels, "!due")).as("calm again").isNotEqualTo("0");
+    }
+
     @Test
     void whatIsNoObservationIsRefusedAsAWhole() {
         for (List<Object> bad : List.<List<Object>>of(
