@@ -137,8 +137,11 @@ function did.release(o)
   return { released }
 end
 
+-- A scope that the policy names. Of one agent's, team's or run's own no answer tells, and what is in force there its template says.
+local function named(name) return layout_field(name) == '=' .. name and scope_of(name, now) or nil end
+
 local function limit_of(o)
-  local s = scope_of(o.scope, now)
+  local s = named(o.scope)
   for i, name in ipairs(s and limit_names(s) or {}) do
     if name == o.limit and select(2, limit_at(s, i)) == 1 then return s, i end
   end
@@ -146,8 +149,8 @@ local function limit_of(o)
 end
 
 function did.slow(o)
-  local s = scope_of(o.scope, now)
-  if not s or s.fresh then return { 0 } end
+  local s = named(o.scope)
+  if not s then return { 0 } end
   force.slow(s, now, o.part, o.next_part, o.next_in)
   return { 1 }
 end

@@ -275,6 +275,26 @@ class ForceTablesIT {
         assertThat(level(T0 + 5 * S).units()).isEqualTo(303);
     }
 
+    /** It made records that nobody counted, and a layout too many: the next policy found the project damaged and emptied it. */
+    @Test
+    void ofOneAgentsScopeNoAnswerTells() {
+        scripts.install(
+                T0,
+                new ScopeLimits("p", -1, List.of()),
+                new ScopeLimits("c:m", -1, List.of(whole("rpm", AMOUNT))),
+                new ScopeLimits("a:", -1, 100, List.of(whole("rpm", AMOUNT))));
+        Map<String, Map<String, Long>> call =
+                Map.of("p", Map.of(), "c:m", Map.of("rpm", 1L), "a:x", Map.of("rpm", 1L));
+        scripts.acquire(T0, Ask.of("1", call));
+        assertThat(scripts.observe(
+                        T0,
+                        List.of("left", "a:y", "rpm", 0, 1, 0, 0, -1, -1, 0),
+                        List.of("left", "a:x", "rpm", 0, 1, 0, 0, -1, -1, 0),
+                        List.of("slow", "a:x", 0, 0, 0)))
+                .containsExactly(List.of(0L, 0L, 0L), List.of(0L, 0L, 0L), List.of(0L));
+        assertThat(scripts.rawLevels()).containsKey("a:x").doesNotContainKeys("a:y", "=a:x", "/a:x");
+    }
+
     @Test
     void aRoundedOrAgedAnswerLeavesWhatItMayHaveMeant() {
         finding(ALL, Finds.NONE);
