@@ -10,7 +10,8 @@
 --                 us the scope is on hold (-1 = until released, -2 = not stated: a backoff that the fleet shares); at most `most`
 --                 (-1 = any); retryable 1 or 0; granted = when the rejected call was granted (0 = an operator's order)
 --       release scope                      * = all of them
---       slow scope part next_part next_in  a refused rise: millionths of the amounts now, and from next_in us on; 0 = half
+--       slow scope part next_part next_in granted
+--                 a refused rise: millionths of the amounts now, and from next_in us on (an hour at most); 0 = half
 --       less scope limit granted           a rejection for a limit whose amount is being found
 --       left scope limit left step num den reset date age
 --                 units of the limit that are left, rounded to `step` (-1 = not said); num / den of the policy's amount is
@@ -54,7 +55,7 @@ end
 local SHAPES = {
   hold = { { 'scope' }, { 'wait', -2 }, { 'most', -1 }, { 'kind' }, { 'retryable', 0, 1 }, { 'granted', 0 }, { 'note' } },
   release = { { 'scope' } },
-  slow = { { 'scope' }, { 'part', 0, 1000000 }, { 'next_part', 0, 1000000 }, { 'next_in', 0 } },
+  slow = { { 'scope' }, { 'part', 0, 1000000 }, { 'next_part', 0, 1000000 }, { 'next_in', 0 }, { 'granted', 0 } },
   less = { { 'scope' }, { 'limit' }, { 'granted', 0 } },
   left = {
     { 'scope' }, { 'limit' }, { 'left', -1 }, { 'step', 1 }, { 'num', 0 }, { 'den', 0 }, { 'reset', -1 }, { 'date', -1 }, { 'age', 0 },
@@ -151,8 +152,7 @@ end
 function did.slow(o)
   local s = named(o.scope)
   if not s then return { 0 } end
-  force.slow(s, now, o.part, o.next_part, o.next_in)
-  return { 1 }
+  return { force.slow(s, now, o.part, o.next_part, o.next_in, o.granted) and 1 or 0 }
 end
 
 function did.less(o)

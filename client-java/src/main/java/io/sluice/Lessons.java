@@ -25,7 +25,7 @@ final class Lessons {
 
     private static final Duration PLAN_AT_MOST = Duration.ofDays(8);
     private static final long WHOLE_PPM = 1_000_000;
-    private static final Observation.Slow HALF_OF_WHAT_WAS_USED = new Observation.Slow("", 0, 0, 0);
+    private static final Observation.Slow HALF_OF_WHAT_WAS_USED = new Observation.Slow("", 0, 0, 0, 0);
 
     private Lessons() {}
 
@@ -58,7 +58,7 @@ final class Lessons {
         List<Observation> all = new ArrayList<>();
         all.add(hold(rejection, scope, grantedUs));
         if (rejection.kind() == Kind.ACCELERATION) {
-            all.add(new Observation.Slow(scope, slow.nowPpm(), slow.nextPpm(), slow.nextInUs()));
+            all.add(new Observation.Slow(scope, slow.nowPpm(), slow.nextPpm(), slow.nextInUs(), grantedUs));
         }
         for (LimitSpec limit :
                 tooHigh(rejection.kind(), call.view().policy.spec().limitsOf(scope))) {
@@ -174,7 +174,7 @@ final class Lessons {
                     long next = reading.explanation().get("ramp_next") instanceof Long amount ? amount : now;
                     Duration in = rejection.waitFor();
                     return new Observation.Slow(
-                            scope, part(now, limit), part(next, limit), in == null ? 0 : micros(in));
+                            scope, part(now, limit), part(next, limit), in == null ? 0 : micros(in), 0);
                 }
             }
         }

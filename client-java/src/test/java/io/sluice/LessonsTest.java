@@ -171,7 +171,7 @@ class LessonsTest {
         assertThat(of(rejection, CALL))
                 .containsExactly(
                         hold("c:m", 30_000_000, 60 * MINUTE_US, Kind.ACCELERATION, true),
-                        new Observation.Slow("c:m", 0, 0, 0));
+                        new Observation.Slow("c:m", 0, 0, 0, GRANTED));
         assertThat(Lessons.of(
                         reading(
                                 rejection,
@@ -179,7 +179,7 @@ class LessonsTest {
                                 Map.of("ramp_limit", 10_000L, "ramp_next", 20_000L, "unit", "input tokens per minute")),
                         resolved(CALL),
                         GRANTED))
-                .contains(new Observation.Slow("c:m", 200_000, 400_000, 30_000_000));
+                .contains(new Observation.Slow("c:m", 200_000, 400_000, 30_000_000, GRANTED));
     }
 
     /** Where a policy only watches, calls of no class are admitted; they have none to hold. */

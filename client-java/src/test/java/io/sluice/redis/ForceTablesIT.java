@@ -175,15 +175,28 @@ class ForceTablesIT {
     void aRefusedRiseCapsTheRateAndLetsItGrowAgain() {
         scripts.install(T0, modelClass(-1, whole("rpm", AMOUNT)));
         long full = level(T0).rate();
-        scripts.observe(T0, List.of("slow", "c:m", ALL / 4, ALL / 2, 30 * S));
+        scripts.observe(T0, List.of("slow", "c:m", ALL / 4, ALL / 2, 30 * S, T0));
         assertThat(level(T0).rate()).isEqualTo(full / 4);
         scripts.beat(T0 + 30 * S, "h");
         assertThat(level(T0 + 30 * S).rate()).isEqualTo(full / 2);
         scripts.beat(T0 + 90 * S, "h");
         assertThat(level(T0 + 90 * S).rate()).isEqualTo(full);
         assertThat(scripts.rawLevels()).doesNotContainKey("/c:m");
-        scripts.observe(T0 + 100 * S, List.of("slow", "c:m", 0, 0, 0));
+        scripts.observe(T0 + 100 * S, List.of("slow", "c:m", 0, 0, 0, T0 + 99 * S));
         assertThat(level(T0 + 100 * S).rate()).isEqualTo(full / 2);
+    }
+
+    /** Ten of twenty calls in flight are refused: once is half, not ten times. */
+    @Test
+    void callsOfOneRefusedRiseCountOnce() {
+        scripts.install(T0, modelClass(-1, whole("rpm", AMOUNT)));
+        long full = level(T0).rate();
+        for (int i = 0; i < 10; i++) {
+            scripts.observe(T0 + S + i, List.of("slow", "c:m", 0, 0, 0, T0 + i));
+        }
+        assertThat(level(T0 + 2 * S).rate()).isEqualTo(full / 2);
+        scripts.observe(T0 + 3 * S, List.of("slow", "c:m", 0, 0, 0, T0 + 2 * S));
+        assertThat(level(T0 + 3 * S).rate()).isEqualTo(full / 4);
     }
 
     @Test
@@ -290,7 +303,7 @@ class ForceTablesIT {
                         T0,
                         List.of("left", "a:y", "rpm", 0, 1, 0, 0, -1, -1, 0),
                         List.of("left", "a:x", "rpm", 0, 1, 0, 0, -1, -1, 0),
-                        List.of("slow", "a:x", 0, 0, 0)))
+                        List.of("slow", "a:x", 0, 0, 0, 0)))
                 .containsExactly(List.of(0L, 0L, 0L), List.of(0L, 0L, 0L), List.of(0L));
         assertThat(scripts.rawLevels()).containsKey("a:x").doesNotContainKeys("a:y", "=a:x", "/a:x");
     }
