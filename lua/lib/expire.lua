@@ -253,7 +253,11 @@ end
 -- Writes permits, waiters, lines and times; the caller saves scopes and the line.
 local function expire(now)
   -- Set back: what was to be tried at an instant is not to wait until that time is here again.
-  if clock_stepped then line.stamp, line.changed = '', true end
+  if clock_stepped then
+    line.stamp, line.changed = '', true
+    hold.set_back(now)
+    force.set_all_back(now)
+  end
   local due = redis.call('ZRANGEBYSCORE', times_key, '-inf', now, 'LIMIT', 0, EXPIRE_AT_MOST)
   local records = #due > 0 and redis.call('HMGET', permits_key, unpack(due))
   for k, member in ipairs(due) do

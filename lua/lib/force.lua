@@ -155,6 +155,25 @@ function force.find_step(s, f, limit, i, now)
   end
 end
 
+-- The clock was set back: no step comes the later for that, and what was of one event before is.
+function force.set_back(f, now)
+  f.next, f.slowed = math.min(f.next, now + (f.every > 0 and f.every or 60000000)), math.min(f.slowed, now)
+  for _, limit in ipairs(f.limits) do
+    if limit then limit.changed = math.min(limit.changed, now) end
+  end
+end
+
+-- All that is remembered; once, so it may look for it.
+function force.set_all_back(now)
+  for _, field in ipairs(redis.call('HKEYS', levels_key)) do
+    local f = string.byte(field, 1) == 47 and force.of(string.sub(field, 2)) -- /
+    if f then
+      force.set_back(f, now)
+      force.step_at({ name = string.sub(field, 2) }, f, now)
+    end
+  end
+end
+
 -- A step is due.
 function force.due(s, f, now)
   if f.next > 0 and now >= f.next then force.ramp_step(s, f, now) end

@@ -151,6 +151,22 @@ function hold.due(h, s, now)
   end
 end
 
+-- The clock was set back: no hold lasts the longer for that, and what started since it opened counts as before.
+function hold.set_back(now)
+  for _, name in ipairs(hold.all()) do
+    local h = hold.of(name)
+    local ahead = math.max(h.since, h.step) - now
+    if ahead > 0 then
+      h.since = math.min(h.since, now)
+      if h.till < EXACT then h.till = h.till - ahead end
+      if h.opened > 0 then
+        h.opened, h.step, h.counts = h.opened - ahead, h.step - ahead, math.max(0, h.counts - ahead)
+      end
+      rescheduled(h, h.opened > 0 and h.opened + REOPENED or h.till)
+    end
+  end
+end
+
 -- An operator's hold is over when its operator says so; the provider's opens as at its end.
 function hold.release(h, s, now)
   if h.kind == 'operator' or not s then

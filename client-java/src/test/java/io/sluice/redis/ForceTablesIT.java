@@ -186,6 +186,20 @@ class ForceTablesIT {
         assertThat(level(T0 + 100 * S).rate()).isEqualTo(full / 2);
     }
 
+    @Test
+    void aClockSetBackKeepsNobodySlow() {
+        scripts.install(T0, modelClass(-1, whole("rpm", AMOUNT)));
+        long full = level(T0).rate();
+        scripts.observe(T0, List.of("slow", "c:m", ALL / 4, 0, 0, T0));
+        long back = 300 * MIN;
+        scripts.beat(T0 - back, "h");
+        scripts.beat(T0 - back + MIN, "h");
+        scripts.beat(T0 - back + 2 * MIN, "h");
+        assertThat(level(T0 - back + 2 * MIN).rate()).isEqualTo(full);
+        scripts.observe(T0 - back + 3 * MIN, List.of("slow", "c:m", ALL / 4, 0, 0, T0 - back + 2 * MIN));
+        assertThat(level(T0 - back + 3 * MIN).rate()).isEqualTo(full / 4);
+    }
+
     /** Ten of twenty calls in flight are refused: once is half, not ten times. */
     @Test
     void callsOfOneRefusedRiseCountOnce() {

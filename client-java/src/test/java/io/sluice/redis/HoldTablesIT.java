@@ -337,6 +337,22 @@ class HoldTablesIT {
         assertThat(scripts.holds()).isEmpty();
     }
 
+    /** With Redis's clock an hour back a hold of 20 s lasted an hour, and one that was opening let nobody in for as long. */
+    @Test
+    void aClockSetBackMakesNoHoldLonger() {
+        long back = 60 * MIN;
+        scripts.hold(T0, "c:m", 20 * S, 0);
+        scripts.beat(T0 + S - back, "h");
+        assertThat(starts(T0 + 20 * S - back, "a")).isFalse();
+        long at = T0 + 21 * S - back;
+        for (int i = 0; i < 4; i++) {
+            assertThat(starts(at, "b" + i)).as("%s", i).isTrue();
+            assertThat(starts(at, "c" + i)).as("%s", i).isFalse();
+            at -= back;
+            scripts.settle(at, "b" + i, "throttled", ONE);
+        }
+    }
+
     /** A name with a space was two names in the list of holds, and nothing ever ended either. */
     @Test
     void whatIsNoNameIsNoScope() {
