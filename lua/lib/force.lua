@@ -213,11 +213,15 @@ function force.less(s, i, granted, now)
   return true
 end
 
--- The provider states that num / den of the policy's amount is its limit. Whether it is taken over by this.
+-- The provider states that num / den of the policy's amount is its limit. Whether it is taken over by this; of one that could not be
+-- counted exactly as much as can.
 function force.stated(s, i, num, den)
   local f = force.of(s.name)
   local limit = f and f.limits[i]
   if not limit or limit.finds ~= ADOPT or num <= 0 then return false end
+  local _, _, _, factor = limit_at(s, i)
+  local most = floor(WHOLE * EXACT / (math.max(limit.ceiling, limit.gate, limit.minute) * factor))
+  if num / den > most / WHOLE then num, den = most, WHOLE end
   limit.same = limit.seen == num and limit.same + 1 or 1
   limit.seen = num
   local taken_over = limit.same >= AGREE and limit.num / limit.den ~= num / den

@@ -257,6 +257,20 @@ class ForceTablesIT {
         assertThat(level(T0 + 9).rate()).isEqualTo(12_000 * 1_000);
     }
 
+    /** A bucket too large to count was one that never emptied. */
+    @Test
+    void ofAStatedAmountNoMoreIsTakenThanCanBeCounted() {
+        finding(ALL, Finds.ADOPT);
+        for (int k = 0; k < 3; k++) {
+            state(T0 + k, AMOUNT * 1_000_000_000);
+        }
+        Level level = level(T0 + 3);
+        long most = (1L << 53) / (60_000 * S); // requests, each so many level units
+        assertThat(level.rate()).isBetween(most * 990, (most + 1) * 1_000);
+        scripts.acquire(T0 + 3, Ask.of("a", costs(Map.of("rpm", 500L))));
+        assertThat(level(T0 + 3).units()).isBetween(level.units() - 500, level.units() - 499);
+    }
+
     private List<Object> state(long at, long amount) {
         return left(at, -1, 1, amount, -1, 0);
     }
