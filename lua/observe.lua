@@ -174,6 +174,10 @@ local function tighten(s, i, o)
   return 1
 end
 
+-- For how long an older answer than the newest seen is one that comes late. After that whatever dated the newest (a proxy, a clock that
+-- was set back since) was wrong.
+local LATE = 300000000
+
 function did.left(o)
   local s, i = limit_of(o)
   if not s then return { 0, 0, 0 } end
@@ -181,9 +185,10 @@ function did.left(o)
   local read, seen = pcall(cmsgpack.unpack, redis.call('HGET', learn_key, field) or '')
   seen = read and type(seen) == 'table' and seen or { -1, 0, 0, -1, -1, 0 }
   local at = now - o.age
-  if (o.date >= 0 and o.date < seen[5]) or (o.date < 0 and at < seen[6]) then return { 0, 0, 0 } end
+  local older = (o.date >= 0 and o.date < seen[5]) or (o.date < 0 and at < seen[6])
+  if older and now - seen[6] < LATE and now >= seen[6] then return { 0, 0, 0 } end
   local reset_at = o.reset >= 0 and at + o.reset or -1
-  redis.call('HSET', learn_key, field, cmsgpack.pack({ o.left, o.num, o.den, reset_at, math.max(o.date, seen[5]), at }))
+  redis.call('HSET', learn_key, field, cmsgpack.pack({ o.left, o.num, o.den, reset_at, older and o.date or math.max(o.date, seen[5]), at }))
   local tightened = o.left >= 0 and tighten(s, i, o) or 0
   local drift, adopted = 0, 0
   if o.num > 0 and o.den > 0 then

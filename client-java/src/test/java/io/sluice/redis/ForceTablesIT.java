@@ -316,6 +316,20 @@ class ForceTablesIT {
         assertThat(level(T0 + 5 * S).units()).isEqualTo(303);
     }
 
+    /** One answer that a proxy dated tomorrow made everybody deaf until then. */
+    @Test
+    void anAnswerDatedTomorrowIsForgottenInMinutes() {
+        finding(ALL, Finds.NONE);
+        left(T0, 400, 1, 0, 1_000_000 + 86_400_000, 0);
+        assertThat(left(T0 + MIN, 29, 1, 0, 1_060_000, 0)).containsExactly(0L, 0L, 0L);
+        assertThat(left(T0 + 6 * MIN, 30, 1, 0, 1_360_000, 0)).containsExactly(1L, 0L, 0L);
+        assertThat(level(T0 + 6 * MIN).units()).isEqualTo(30);
+        assertThat(left(T0 + 6 * MIN, 2, 1, 0, 1_359_000, 0))
+                .as("late again")
+                .containsExactly(0L, 0L, 0L);
+        assertThat(left(T0 + MIN, 20, 1, 0, -1, 0)).as("clock set back").containsExactly(1L, 0L, 0L);
+    }
+
     /** It made records that nobody counted, and a layout too many: the next policy found the project damaged and emptied it. */
     @Test
     void ofOneAgentsScopeNoAnswerTells() {
