@@ -353,6 +353,16 @@ class HoldTablesIT {
         }
     }
 
+    /** A call that started before its hold opened, by a clock that was set back half a second, never counted as ended. */
+    @Test
+    void timeStandsStillAtWhatAHoldSaw() {
+        scripts.hold(T0, "c:m", 20 * S, 0);
+        scripts.beat(T0 + 20 * S, "h");
+        assertThat(starts(T0 + 20 * S - S / 2, "a")).isTrue();
+        scripts.settle(T0 + 21 * S, "a", "throttled", ONE);
+        assertThat(hold().used()).isZero();
+    }
+
     /** A name with a space was two names in the list of holds, and nothing ever ended either. */
     @Test
     void whatIsNoNameIsNoScope() {
