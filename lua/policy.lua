@@ -217,6 +217,8 @@ if not sound then
   end
 end
 
+if clock_stepped then hold.set_back(now) end
+
 -- 3. The scopes of the new version, each limit at the place it had.
 local fields, kept_scopes = {}, {}
 
@@ -248,6 +250,7 @@ for _, scope in ipairs(wanted) do
     end
     limits[place] = new
   end
+  if clock_stepped and forces[name] then force.set_back(forces[name], now) end
   local f = force.of_policy(limits, scope.ramp, scope.every, forces[name], names, fresh, now)
   if f then
     for i, limit in ipairs(limits) do

@@ -24,13 +24,20 @@ local HOLDS_AT_MOST, LEAST_SIZE, LONGEST_TRIAL = 64, 16, 6
 local SHORTEST_HOLD, LONGEST_BACKOFF, REOPENED = 1000000, 60000000, 600000000
 local HOLD_PARTS = { 'till', 'opened', 'most', 'used', 'counts', 'step', 'good', 'size', 'kind', 'retryable', 'failures', 'note', 'since' }
 
--- The names of the held scopes.
+-- The names of the held scopes. One whose record is gone is none: nothing would ever end it.
 function hold.all()
   if not hold.names then
     hold.names = {}
     for name in string.gmatch(redis.call('HGET', levels_key, '!holds') or '', '%S+') do
-      hold.names[#hold.names + 1] = name
-      hold.by_scope[name] = false
+      local read, parts = pcall(cmsgpack.unpack, redis.call('HGET', levels_key, '>' .. name) or '')
+      if read and type(parts) == 'table' and #parts == #HOLD_PARTS then
+        local h = { name = name, changed = false }
+        for i, part in ipairs(HOLD_PARTS) do h[part] = parts[i] end
+        hold.names[#hold.names + 1] = name
+        hold.by_scope[name] = h
+      else
+        hold.changed = true
+      end
     end
   end
   return hold.names
@@ -39,14 +46,7 @@ end
 -- The hold of a scope, or nil.
 function hold.of(name)
   hold.all()
-  local h = hold.by_scope[name]
-  if h == false then
-    local read, parts = pcall(cmsgpack.unpack, redis.call('HGET', levels_key, '>' .. name) or '')
-    h = { name = name, changed = false }
-    for i, part in ipairs(HOLD_PARTS) do h[part] = read and type(parts) == 'table' and parts[i] or 0 end
-    hold.by_scope[name] = h
-  end
-  return h
+  return hold.by_scope[name]
 end
 
 local function rescheduled(h, at)
@@ -148,6 +148,22 @@ function hold.due(h, s, now)
     hold.open(h, s, now)
   else
     rescheduled(h, h.till)
+  end
+end
+
+-- The clock was set back: no hold lasts the longer for that, and what started since it opened counts as before.
+function hold.set_back(now)
+  for _, name in ipairs(hold.all()) do
+    local h = hold.of(name)
+    local ahead = math.max(h.since, h.step) - now
+    if ahead > 0 then
+      h.since = math.min(h.since, now)
+      if h.till < EXACT then h.till = h.till - ahead end
+      if h.opened > 0 then
+        h.opened, h.step, h.counts = h.opened - ahead, h.step - ahead, math.max(0, h.counts - ahead)
+      end
+      rescheduled(h, h.opened > 0 and h.opened + REOPENED or h.till)
+    end
   end
 end
 
