@@ -122,8 +122,8 @@ public final class Fleet {
         if (redis == null) {
             throw new IllegalArgumentException("strategy sluice needs --redis");
         }
-        try (Sluice sluice = Sluice.connect(redis)) {
-            sluice.install(options.policy());
+        try (Sluice sluice = Patiently.get(() -> Sluice.connect(redis))) {
+            long unused = Patiently.get(() -> sluice.install(options.policy()));
         }
     }
 

@@ -18,9 +18,10 @@ final class SluiceCaller implements Caller {
 
     /** Connected and with the policy known, so that the first calls are not slower than the rest. */
     SluiceCaller(String redis, String project, String host) {
-        this.sluice = Sluice.connect(redis, Sluice.Options.DEFAULT.withHost(host));
+        this.sluice = Patiently.get(() -> Sluice.connect(redis, Sluice.Options.DEFAULT.withHost(host)));
         this.project = sluice.project(project);
-        this.profile = Profiles.of(sluice.installed(project).policy().provider());
+        this.profile = Profiles.of(
+                Patiently.get(() -> sluice.installed(project)).policy().provider());
     }
 
     @Override
@@ -31,7 +32,7 @@ final class SluiceCaller implements Caller {
     /** Asks for more than any budget holds, and where input has no limit gives it back. */
     @Override
     public void warmUp(Work work) {
-        Decision decision = project.tryAcquire(call(work).inputTokens(Call.MAX_TOKENS));
+        Decision decision = Patiently.get(() -> project.tryAcquire(call(work).inputTokens(Call.MAX_TOKENS)));
         if (decision instanceof Decision.Granted granted) {
             granted.permit().cancel();
         }
