@@ -203,7 +203,8 @@ final class Compiler {
                             : " with weights of " + decimals + " decimals; a smaller amount or fewer decimals can"));
         }
         boolean isScaled = isRamped || finds(limit) != Finds.NONE;
-        boolean canGrow = limit.adopt() && !LimitSpec.MOST_ADOPTED.equals(limit.amount());
+        boolean canGrow =
+                limit.adopt() && limit.amount() != null && limit.amount().compareTo(LimitSpec.MOST_ADOPTED) != 0;
         BigInteger room = BigInteger.valueOf(canGrow ? ADOPTED_AT_MOST * 10 : 10);
         for (int i = 0; isScaled && i < FINER; i++) {
             BigInteger finest = rate.multiply(full).max(factor).multiply(room);

@@ -30,7 +30,7 @@ final class HoldCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Mixin
-    private HeldScope where;
+    private final HeldScope where = new HeldScope();
 
     @Option(names = "--for", paramLabel = "TIME", description = "how long: 30s, 5m, 2h, 1d; default: until released")
     private @Nullable Duration length;

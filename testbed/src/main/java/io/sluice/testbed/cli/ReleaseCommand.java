@@ -27,7 +27,7 @@ final class ReleaseCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Mixin
-    private HeldScope where;
+    private final HeldScope where = new HeldScope();
 
     @Option(names = "--json", description = "print one JSON object: {project, scope, released}; scope null is all")
     private boolean json;
