@@ -165,14 +165,13 @@ class LessonsTest {
                   - {name: test}
                 """;
         Reading refused = reading(
-                new Rejection(Kind.INPUT, scope, true, Duration.ofMinutes(1)),
-                List.of(),
-                Map.of("pause_scope", reach));
+                new Rejection(Kind.INPUT, scope, true, Duration.ofMinutes(1)), List.of(), Map.of("pause_scope", reach));
 
         assertThat(scopes(Lessons.of(refused, resolved(policy, Call.of("m-1").workspace("prod")), GRANTED)))
                 .isEqualTo(held == null ? List.of() : List.of(held));
         if (reach.startsWith("workspace")) {
-            assertThat(scopes(Lessons.of(refused, resolved(policy, Call.of("m-1").workspace("test")), GRANTED)))
+            assertThat(scopes(
+                            Lessons.of(refused, resolved(policy, Call.of("m-1").workspace("test")), GRANTED)))
                     .as("the policy has nothing of its own for it")
                     .isEqualTo(List.of(scope == Scope.PROJECT ? "p" : "c:m"));
         }

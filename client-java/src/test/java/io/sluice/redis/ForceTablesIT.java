@@ -126,7 +126,7 @@ class ForceTablesIT {
         ramped(ALL / 10, 5 * S);
         List<Long> periods = new ArrayList<>();
         for (int k = 0; k < 8; k++) {
-            periods.add(saturate(T0 + k * 5 * S, 5 * S, Long.MAX_VALUE));
+            periods.add(saturate(T0 + k * 5L * S, 5 * S, Long.MAX_VALUE));
         }
         for (int k = 1; k < periods.size(); k++) {
             assertThat(periods.get(k)).as("%s", periods).isLessThanOrEqualTo(2 * periods.get(k - 1) + 1);
@@ -324,9 +324,7 @@ class ForceTablesIT {
         assertThat(left(T0 + MIN, 29, 1, 0, 1_060_000, 0)).containsExactly(0L, 0L, 0L);
         assertThat(left(T0 + 6 * MIN, 30, 1, 0, 1_360_000, 0)).containsExactly(1L, 0L, 0L);
         assertThat(level(T0 + 6 * MIN).units()).isEqualTo(30);
-        assertThat(left(T0 + 6 * MIN, 2, 1, 0, 1_359_000, 0))
-                .as("late again")
-                .containsExactly(0L, 0L, 0L);
+        assertThat(left(T0 + 6 * MIN, 2, 1, 0, 1_359_000, 0)).as("late again").containsExactly(0L, 0L, 0L);
         assertThat(left(T0 + MIN, 20, 1, 0, -1, 0)).as("clock set back").containsExactly(1L, 0L, 0L);
     }
 
@@ -338,8 +336,7 @@ class ForceTablesIT {
                 new ScopeLimits("p", -1, List.of()),
                 new ScopeLimits("c:m", -1, List.of(whole("rpm", AMOUNT))),
                 new ScopeLimits("a:", -1, 100, List.of(whole("rpm", AMOUNT))));
-        Map<String, Map<String, Long>> call =
-                Map.of("p", Map.of(), "c:m", Map.of("rpm", 1L), "a:x", Map.of("rpm", 1L));
+        Map<String, Map<String, Long>> call = Map.of("p", Map.of(), "c:m", Map.of("rpm", 1L), "a:x", Map.of("rpm", 1L));
         scripts.acquire(T0, Ask.of("1", call));
         assertThat(scripts.observe(
                         T0,
