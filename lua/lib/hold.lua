@@ -24,29 +24,45 @@ local HOLDS_AT_MOST, LEAST_SIZE, LONGEST_TRIAL = 64, 16, 6
 local SHORTEST_HOLD, LONGEST_BACKOFF, REOPENED = 1000000, 60000000, 600000000
 local HOLD_PARTS = { 'till', 'opened', 'most', 'used', 'counts', 'step', 'good', 'size', 'kind', 'retryable', 'failures', 'note', 'since' }
 
--- The names of the held scopes. One whose record is gone is none: nothing would ever end it.
+-- The names of the held scopes.
 function hold.all()
   if not hold.names then
     hold.names = {}
     for name in string.gmatch(redis.call('HGET', levels_key, '!holds') or '', '%S+') do
-      local read, parts = pcall(cmsgpack.unpack, redis.call('HGET', levels_key, '>' .. name) or '')
-      if read and type(parts) == 'table' and #parts == #HOLD_PARTS then
-        local h = { name = name, changed = false }
-        for i, part in ipairs(HOLD_PARTS) do h[part] = parts[i] end
-        hold.names[#hold.names + 1] = name
-        hold.by_scope[name] = h
-      else
-        hold.changed = true
-      end
+      hold.names[#hold.names + 1] = name
+      hold.by_scope[name] = false
     end
   end
   return hold.names
 end
 
--- The hold of a scope, or nil.
+-- Held no longer, in memory.
+function hold.drop(name)
+  for i, one in ipairs(hold.names) do
+    if one == name then table.remove(hold.names, i) end
+  end
+  hold.by_scope[name], hold.changed = nil, true
+end
+
+-- The hold of a scope, or nil. Without its record it is none: nothing would ever end it.
 function hold.of(name)
   hold.all()
-  return hold.by_scope[name]
+  local h = hold.by_scope[name]
+  if h == false then
+    local read, parts = pcall(cmsgpack.unpack, redis.call('HGET', levels_key, '>' .. name) or '')
+    if not read or type(parts) ~= 'table' or #parts ~= #HOLD_PARTS then return hold.drop(name) end
+    h = { name = name, changed = false }
+    for i, part in ipairs(HOLD_PARTS) do h[part] = parts[i] end
+    hold.by_scope[name] = h
+  end
+  return h
+end
+
+-- All holds.
+function hold.each()
+  local list = {}
+  for _, name in ipairs({ unpack(hold.all()) }) do list[#list + 1] = hold.of(name) end
+  return list
 end
 
 local function rescheduled(h, at)
@@ -59,10 +75,8 @@ local function rescheduled(h, at)
 end
 
 function hold.remove(h)
-  for i, name in ipairs(hold.names) do
-    if name == h.name then table.remove(hold.names, i) end
-  end
-  hold.by_scope[h.name], hold.changed, h.gone = nil, true, true
+  hold.drop(h.name)
+  h.gone = true
   redis.call('ZREM', times_key, '>' .. h.name)
   redis.call('HDEL', levels_key, '>' .. h.name)
 end
@@ -153,8 +167,7 @@ end
 
 -- The clock was set back: no hold lasts the longer for that, and what started since it opened counts as before.
 function hold.set_back(now)
-  for _, name in ipairs(hold.all()) do
-    local h = hold.of(name)
+  for _, h in ipairs(hold.each()) do
     local ahead = math.max(h.since, h.step) - now
     if ahead > 0 then
       h.since = math.min(h.since, now)

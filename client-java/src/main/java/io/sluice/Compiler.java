@@ -183,7 +183,8 @@ final class Compiler {
         long periodTicks = micros(period) / tickUs;
         int decimals = limit.decimals();
 
-        BigDecimal amount = Objects.requireNonNull(limit.amount()).movePointRight(decimals);
+        BigDecimal stated = Objects.requireNonNull(limit.amount());
+        BigDecimal amount = stated.movePointRight(decimals);
         BigDecimal usable = amount.multiply(headroom);
         int finer = Math.max(0, usable.stripTrailingZeros().scale());
         BigInteger rate = usable.movePointRight(finer).toBigIntegerExact();
@@ -203,8 +204,7 @@ final class Compiler {
                             : " with weights of " + decimals + " decimals; a smaller amount or fewer decimals can"));
         }
         boolean isScaled = isRamped || finds(limit) != Finds.NONE;
-        boolean canGrow =
-                limit.adopt() && limit.amount() != null && limit.amount().compareTo(LimitSpec.MOST_ADOPTED) != 0;
+        boolean canGrow = limit.adopt() && stated.compareTo(LimitSpec.MOST_ADOPTED) < 0;
         BigInteger room = BigInteger.valueOf(canGrow ? ADOPTED_AT_MOST * 10 : 10);
         for (int i = 0; isScaled && i < FINER; i++) {
             BigInteger finest = rate.multiply(full).max(factor).multiply(room);
