@@ -49,7 +49,8 @@ final class Arguments {
                 ask.host(),
                 Integer.toString(ask.renew().size()),
                 Integer.toString(ask.claims().size()),
-                Integer.toString(ask.looks().size())));
+                Integer.toString(ask.looks().size()),
+                "0"));
         for (PermitName permit : ask.renew()) {
             arguments.add(permit.id());
             arguments.add(permit.nonce());

@@ -262,6 +262,13 @@ final class Scripted implements AutoCloseable {
         return run(Script.SETTLE, arguments);
     }
 
+    /** What a permit used that was given and ended while Redis was out. */
+    List<Object> spent(long now, String id, String underStamp, Map<String, Map<String, Long>> used) {
+        List<String> arguments = new ArrayList<>(List.of(time(now), id, "n-" + id, "spent", "memo", underStamp));
+        addCosts(arguments, used, layout());
+        return run(Script.SETTLE, arguments);
+    }
+
     /** A caller that gave up at its deadline; its place is kept that long. */
     List<Object> refused(long now, String id, long placeUs) {
         return run(Script.SETTLE, List.of(time(now), id, "n-" + id, "refused", Long.toString(placeUs)));
@@ -303,20 +310,57 @@ final class Scripted implements AutoCloseable {
         return beat(now, host, List.of(), List.of(), List.of(ids));
     }
 
-    @SuppressWarnings("unchecked")
     Beat beat(long now, String host, List<String> permits, List<String> claims, List<String> looks) {
+        return beat(now, host, permits, claims, looks, List.of());
+    }
+
+    /** Tells of a permit that runs and that Redis does not know; it was granted under that stamp. 1 if it holds its slots again. */
+    Object assertAgain(long now, Ask ask, String stamp) {
+        Beat beat = beat(now, ask.host(), List.of(), List.of(), List.of(), List.of(new Asserted(ask, stamp)));
+        return ((List<?>) beat.reply().get(11)).get(0);
+    }
+
+    private record Asserted(Ask ask, String stamp) {}
+
+    @SuppressWarnings("unchecked")
+    private Beat beat(
+            long now,
+            String host,
+            List<String> permits,
+            List<String> claims,
+            List<String> looks,
+            List<Asserted> asserts) {
         List<String> arguments = new ArrayList<>(List.of(
                 time(now),
                 host,
                 Integer.toString(permits.size()),
                 Integer.toString(claims.size()),
-                Integer.toString(looks.size())));
+                Integer.toString(looks.size()),
+                Integer.toString(asserts.size())));
         for (String id : permits) {
             arguments.add(id);
             arguments.add("n-" + id);
         }
         arguments.addAll(claims);
         arguments.addAll(looks);
+        for (Asserted one : asserts) {
+            Ask ask = one.ask();
+            List<String> values = new ArrayList<>();
+            addCosts(values, ask.costs(), layout());
+            arguments.addAll(List.of(
+                    ask.id(),
+                    "n-" + ask.id(),
+                    ask.digest(),
+                    "memo",
+                    one.stamp(),
+                    Long.toString(ask.leaseUs()),
+                    ask.flow(),
+                    Long.toString(ask.weight()),
+                    ask.agent(),
+                    Integer.toString(values.size())));
+            arguments.addAll(values);
+            askedWith.put(ask.id(), layout());
+        }
         List<Object> reply = run(Script.BEAT, arguments);
         if (!reply.get(0).equals("beat")) {
             return new Beat(reply, now, 0, false, -1, List.of(), List.of(), List.of(), List.of());
