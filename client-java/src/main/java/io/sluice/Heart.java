@@ -85,7 +85,7 @@ final class Heart {
         ask(load).whenComplete((answer, e) -> {
             client.meters.script("beat", Duration.ofNanos(System.nanoTime() - sent));
             try {
-                answered(load, answer, e);
+                answered(load, answer, e, sent);
             } catch (RuntimeException failure) {
                 log.error("{}: a beat went wrong", project, failure);
             } finally {
@@ -96,15 +96,16 @@ final class Heart {
 
     private CompletionStage<Beat> ask(Load load) {
         try {
-            return client.store.beat(new BeatAsk(project, client.host, load.names(), load.claims(), load.looks()));
+            return client.store.beat(
+                    new BeatAsk(project, client.host, load.names(), load.claims(), load.looks(), load.assertions()));
         } catch (RuntimeException e) {
             return CompletableFuture.failedStage(e);
         }
     }
 
-    private void answered(Load load, @Nullable Beat answer, @Nullable Throwable e) {
+    private void answered(Load load, @Nullable Beat answer, @Nullable Throwable e, long sentNs) {
         if (answer instanceof Beat.Alive alive) {
-            heard(load, alive);
+            heard(load, alive, sentNs);
         } else if (answer instanceof Beat.Lost lost) {
             lost(load, lost.what());
         } else {
@@ -112,13 +113,23 @@ final class Heart {
         }
     }
 
-    private void heard(Load load, Beat.Alive alive) {
+    private void heard(Load load, Beat.Alive alive, long sentNs) {
         failed = 0;
         mended = 0;
         policies.heard(alive.stamp());
         for (int i = 0; i < load.renew().size(); i++) {
-            if (!alive.renewed().get(i)) {
-                held.lost(load.renew().get(i));
+            LivePermit permit = load.renew().get(i);
+            switch (alive.renewed().get(i)) {
+                case RENEWED -> permit.renewed(sentNs);
+                case UNKNOWN -> packer.isUnknown(permit);
+                case LOST -> held.lost(permit);
+            }
+        }
+        for (int i = 0; i < load.asserts().size(); i++) {
+            if (alive.asserted().get(i)) {
+                load.asserts().get(i).renewed(sentNs);
+            } else {
+                held.lost(load.asserts().get(i));
             }
         }
         for (int i = 0; i < load.claims().size(); i++) {
@@ -212,7 +223,7 @@ final class Heart {
     void close() {
         tempo.close();
         for (List<LivePermit> part : held.parts(Load.Packer.RENEWALS)) {
-            send(new Load(true, part, List.of(), List.of()));
+            send(new Load(true, part, List.of(), List.of(), List.of()));
         }
     }
 }

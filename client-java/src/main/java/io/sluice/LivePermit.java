@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,12 @@ final class LivePermit implements Permit {
     private final Duration lease;
     private final Duration waited;
     private final @Nullable Shadow shadow;
+
+    /** Of the caller and the body, as it was asked with. */
+    private final String digest;
+
+    /** Until when its lease runs at least; a beat that renews it moves that. */
+    private volatile long leasedUntilNs;
 
     /** The one ending of this permit, once somebody has asked for one. */
     private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
@@ -35,15 +42,42 @@ final class LivePermit implements Permit {
             ProjectClient project,
             Resolved call,
             PermitName name,
+            String digest,
             Duration lease,
             Duration waited,
             @Nullable Shadow shadow) {
         this.project = project;
+        this.digest = digest;
         this.call = call;
         this.name = name;
         this.lease = lease;
         this.waited = waited;
         this.shadow = shadow;
+        renewed(System.nanoTime());
+    }
+
+    /** Its lease was renewed by a beat sent then. */
+    void renewed(long sentNs) {
+        leasedUntilNs = sentNs + lease.toNanos();
+    }
+
+    /** Whether its lease may still run: then its slots are nobody else's yet. */
+    boolean isLeased(long nowNs) {
+        return leasedUntilNs - nowNs > 0;
+    }
+
+    /** All that Redis must know of it. */
+    Store.Assertion assertion() {
+        return new Store.Assertion(
+                name,
+                digest,
+                Memo.of(call.estimate()),
+                call.view().stamp,
+                TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
+                call.flow(),
+                call.weight(),
+                call.agent(),
+                call.costs());
     }
 
     @Override

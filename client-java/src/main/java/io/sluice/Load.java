@@ -11,14 +11,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * What one beat carries: permits to renew, grants to claim, calls in line to look after.
+ * What one beat carries: permits to renew, grants to claim, calls in line to look after, permits that Redis does not know.
  *
  * @param asked whether it is worth a beat even if it carries nothing
  */
-record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<String> looks) {
+record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<String> looks, List<LivePermit> asserts) {
 
     boolean isEmpty() {
-        return !asked && renew.isEmpty() && claims.isEmpty();
+        return !asked && renew.isEmpty() && claims.isEmpty() && asserts.isEmpty();
     }
 
     List<Store.PermitName> names() {
@@ -27,10 +27,15 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
         return names;
     }
 
+    List<Store.Assertion> assertions() {
+        return asserts.stream().map(LivePermit::assertion).toList();
+    }
+
     /** Packs the loads of one project, one after the other. Only {@link #claim} may be called from anywhere. */
     static final class Packer {
         static final int RENEWALS = 500;
         private static final int CLAIMS = 64;
+        private static final int ASSERTS = 64;
         private static final int LOOKS = 32;
 
         /** A beat that comes earlier than this after the last looks takes none along: they are most of its work in Redis. */
@@ -48,6 +53,9 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
 
         /** Granted in the line, and not claimed yet. */
         private final Set<String> claims = new LinkedHashSet<>();
+
+        /** Redis does not know them. */
+        private final Deque<LivePermit> unknown = new ArrayDeque<>();
 
         private long looksAt;
         private boolean more;
@@ -75,9 +83,30 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
                 looks = waiters.turn(LOOKS, granted);
                 looksAt = now + LOOKS_NS;
             }
-            boolean asked = due.renewal() || line || more;
+            boolean asked = due.renewal() || line || more || !unknown.isEmpty();
             more = false;
-            return new Load(asked, renew, granted, looks);
+            return new Load(asked, renew, granted, looks, asserts(now));
+        }
+
+        private List<LivePermit> asserts(long nowNs) {
+            List<LivePermit> some = new ArrayList<>();
+            while (some.size() < ASSERTS && !unknown.isEmpty()) {
+                LivePermit permit = unknown.removeFirst();
+                if (permit.isEnded()) {
+                    continue;
+                }
+                if (permit.isLeased(nowNs)) {
+                    some.add(permit);
+                } else {
+                    held.lost(permit);
+                }
+            }
+            return some;
+        }
+
+        /** Redis does not know this permit: the next beat tells of it. */
+        void isUnknown(LivePermit permit) {
+            unknown.add(permit);
         }
 
         private List<String> claims() {
@@ -113,12 +142,16 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
 
         /** Whether the next beat has something to carry that need not wait. */
         boolean isHeavy() {
-            return more || !renewals.isEmpty() || (waiters.standing() > 0 && nanoTime.getAsLong() - looksAt >= 0);
+            return more
+                    || !renewals.isEmpty()
+                    || !unknown.isEmpty()
+                    || (waiters.standing() > 0 && nanoTime.getAsLong() - looksAt >= 0);
         }
 
         /** It did not arrive: what it claimed is claimed again, and what it renewed comes with the next renewal. */
         void takeBack(Load load) {
             renewals.clear();
+            unknown.addAll(load.asserts);
             claim(load.claims);
             if (!load.looks.isEmpty()) {
                 looksNow();

@@ -70,6 +70,7 @@ final class Outcomes {
                     project,
                     waiter.asked(),
                     name,
+                    waiter.digest,
                     Duration.of(leaseUs, ChronoUnit.MICROS),
                     waiter.waited(now),
                     shadow == null ? null : shown(shadow));

@@ -196,19 +196,51 @@ public interface Store extends AutoCloseable {
      * @param renew permits to keep alive, at most 500
      * @param claims ids that were granted in the line and start once this is answered, at most 64
      * @param looks ids in line to hear about, at most 64
+     * @param asserts permits that run and that Redis does not know, at most 64
      */
-    record BeatAsk(String project, String host, List<PermitName> renew, List<String> claims, List<String> looks) {}
+    record BeatAsk(
+            String project,
+            String host,
+            List<PermitName> renew,
+            List<String> claims,
+            List<String> looks,
+            List<Assertion> asserts) {}
+
+    /**
+     * A permit that runs and that Redis does not know: it lost what it knew, or was out when the permit was given. It gets its
+     * slots again, even above a limit, and unless Redis was empty since, it is charged; both as an {@link Ask} would have it.
+     */
+    record Assertion(
+            PermitName permit,
+            String digest,
+            String memo,
+            String stamp,
+            long leaseUs,
+            String flow,
+            int weight,
+            String agent,
+            List<ScopeCost> costs) {}
+
+    /** What a renewal found. */
+    enum Renewal {
+        /** Its lease ran out or it ended: its slots belong to others now. */
+        LOST,
+        RENEWED,
+        /** Nothing is known of it: {@link Assertion assert} it, if its lease still runs. */
+        UNKNOWN
+    }
 
     /** The answer to a {@link BeatAsk}. */
     sealed interface Beat {
         /**
          * @param more work is left: beat again at once
          * @param nextUs until anything can start or is due, -1 if nobody knows
-         * @param renewed for each permit in order whether it still lives
+         * @param renewed for each permit in order what became of it
          * @param claims for each claim in order how it stands now
          * @param news of other ids of this host
          * @param looks for each look in order how it stands now
          * @param holds all of the project
+         * @param asserted for each assertion in order whether it holds its slots again
          */
         record Alive(
                 String stamp,
@@ -216,11 +248,12 @@ public interface Store extends AutoCloseable {
                 long hosts,
                 boolean more,
                 long nextUs,
-                List<Boolean> renewed,
+                List<Renewal> renewed,
                 List<Place> claims,
                 List<News> news,
                 List<Place> looks,
-                List<OnHold> holds)
+                List<OnHold> holds,
+                List<Boolean> asserted)
                 implements Beat {}
 
         record Lost(String what) implements Beat {}

@@ -61,8 +61,20 @@ abstract class HeartFixture {
     }
 
     Beat.Alive alive(BeatAsk ask, List<Place> claims, List<News> news, List<Place> looks) {
-        List<Boolean> renewed = ask.renew().stream().map(any -> true).toList();
-        return new Beat.Alive(store.stamp(), 1, 1, false, -1, renewed, claims, news, looks, List.of());
+        List<Store.Renewal> renewed =
+                ask.renew().stream().map(any -> Store.Renewal.RENEWED).toList();
+        return new Beat.Alive(
+                store.stamp(),
+                1,
+                1,
+                false,
+                -1,
+                renewed,
+                claims,
+                news,
+                looks,
+                List.of(),
+                ask.asserts().stream().map(any -> true).toList());
     }
 
     /** All well: what was claimed runs, what waits waits. */
