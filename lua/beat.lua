@@ -30,7 +30,9 @@ local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
+--#include lib/calendar
 --#include lib/scope
+--#include lib/window
 --#include lib/force
 --#include lib/permit
 --#include lib/order

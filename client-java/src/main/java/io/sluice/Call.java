@@ -44,6 +44,15 @@ public final class Call {
     @Nullable
     String run;
 
+    @Nullable
+    String serviceTier;
+
+    @Nullable
+    String speed;
+
+    @Nullable
+    String endpoint;
+
     private Call(String model) {
         this.model = model;
     }
@@ -110,6 +119,26 @@ public final class Call {
         return copy(c -> c.run = Names.name("run", run));
     }
 
+    /** The service tier the request asks for, in the provider's word, such as {@code flex}. Default: the ordinary one. */
+    public Call serviceTier(String tier) {
+        return copy(c -> c.serviceTier = Names.name("serviceTier", tier));
+    }
+
+    /** The speed the request asks for, in the provider's word, such as {@code fast}. Default: the ordinary one. */
+    public Call speed(String speed) {
+        return copy(c -> c.speed = Names.name("speed", speed));
+    }
+
+    /** The endpoint the request goes to, in the policy's word for it, where one has limits of its own. */
+    public Call endpoint(String endpoint) {
+        return copy(c -> c.endpoint = Names.name("endpoint", endpoint));
+    }
+
+    /** All of its input, cached or not, in tokens. */
+    long context() {
+        return inputTokens + cacheReadTokens + cacheWriteTokens;
+    }
+
     private Call copy(Consumer<Call> change) {
         Call copy = new Call(model);
         copy.inputTokens = inputTokens;
@@ -122,6 +151,9 @@ public final class Call {
         copy.team = team;
         copy.workspace = workspace;
         copy.run = run;
+        copy.serviceTier = serviceTier;
+        copy.speed = speed;
+        copy.endpoint = endpoint;
         change.accept(copy);
         return copy;
     }

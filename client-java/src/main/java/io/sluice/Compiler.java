@@ -149,8 +149,11 @@ final class Compiler {
             factor = factor.divide(common);
         }
         if (rate.multiply(full).max(factor).max(amount.toBigInteger()).compareTo(MAX_EXACT) > 0) {
-            throw new IllegalArgumentException("cannot be counted exactly below 2^53; every whole amount up to "
-                    + alwaysExact(headroom, decimals, periodTicks) + " can");
+            BigInteger always = alwaysExact(headroom, decimals, periodTicks);
+            throw new IllegalArgumentException("cannot be counted exactly below 2^53"
+                    + (always.signum() > 0
+                            ? "; every whole amount up to " + always + " can"
+                            : " with weights of " + decimals + " decimals; a smaller amount or fewer decimals can"));
         }
         long burstTicks = Math.max(1, micros(burst) / tickUs);
         return new RefillLimit(

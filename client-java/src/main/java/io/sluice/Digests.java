@@ -24,6 +24,9 @@ final class Digests {
                 Objects.toString(call.team, ""),
                 Objects.toString(call.workspace, ""),
                 Objects.toString(call.run, ""),
+                Objects.toString(call.serviceTier, ""),
+                Objects.toString(call.speed, ""),
+                Objects.toString(call.endpoint, ""),
                 call.priority.label());
         return hex(body, 8);
     }

@@ -26,9 +26,10 @@ final class LimitChecks {
         for (ScopeSpec scope : policy.scopes()) {
             String so = scope.isProviders() ? REJECTS : "";
             for (LimitSpec limit : scope.limits()) {
+                checkFound(limit, scope, problems);
                 if (limit.window() == Window.REFILL && limit.amount() != null && limit.period() != null) {
                     boolean said = check(limit, policy, problems);
-                    if (!said && limit.period().compareTo(HOUR) <= 0) {
+                    if (!said && !limit.usd() && limit.period().compareTo(HOUR) <= 0) {
                         warnIfOwn(limit, policy, usualWarns, so, warnings);
                     }
                 }
@@ -44,8 +45,7 @@ final class LimitChecks {
             problems.add(limit.at(), limit.name() + " " + e.getMessage());
             return true;
         }
-        long least = Math.max(1, refill.weights().requests());
-        if (refill.rate() > 0 && refill.ceiling() < least) {
+        if (refill.rate() > 0 && Compiler.refill(limit.atStart(), policy).ceiling() < least(refill)) {
             problems.add(
                     limit.at(),
                     "no call could ever pass: with a headroom of "
@@ -55,6 +55,20 @@ final class LimitChecks {
             return true;
         }
         return false;
+    }
+
+    private static long least(RefillLimit refill) {
+        return Math.max(1, refill.weights().requests());
+    }
+
+    /** Amounts that come from the provider come with answers, and those speak of the project and its classes. */
+    private static void checkFound(LimitSpec limit, ScopeSpec scope, Problems problems) {
+        if (!scope.isToldOf() && (limit.adopt() || limit.adaptive() != null)) {
+            problems.add(
+                    limit.at(),
+                    (limit.adopt() ? "adopt" : "adaptive")
+                            + " goes with the limits of the project and its classes only");
+        }
     }
 
     /** Warns of numbers that are the limit's own; those it has from the policy were warned of once. */

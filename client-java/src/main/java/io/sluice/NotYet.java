@@ -11,15 +11,12 @@ import java.util.function.Predicate;
  */
 final class NotYet {
     /** Pointers into the document; {@code *} is every entry of a list. */
-    private static final List<String> KEYS = List.of("/ramp", "/classes/*/when", "/each/*/limits/agents");
+    private static final List<String> KEYS = List.of("/each/*/limits/agents");
 
     /** Limits, wherever they stand. */
     private static final List<Feature> LIMITS = List.of(
             new Feature("a calendar window", limit -> limit.window() == Window.CALENDAR),
-            new Feature("a rolling window", limit -> limit.window() == Window.ROLLING),
-            new Feature("a limit in usd", LimitSpec::usd),
-            new Feature("adopt", LimitSpec::adopt),
-            new Feature("adaptive", LimitSpec::adaptive));
+            new Feature("a rolling window", limit -> limit.window() == Window.ROLLING));
 
     private record Feature(String name, Predicate<LimitSpec> uses) {}
 

@@ -47,14 +47,25 @@ public record RefillLimit(
 
     private static final int GATE_SLOTS = 12;
 
-    /** How the amount in force is found. In the order in which the scripts number them. */
+    /** How the amount in force is found. */
     public enum Finds {
         /** It is known. */
-        NONE,
+        NONE(0),
         /** From what the provider's limit header says. */
-        ADOPT,
+        ADOPT(1),
         /** By trying: more little by little, less when the provider rejects a call. */
-        ADAPTIVE
+        ADAPTIVE(2);
+
+        private final int number;
+
+        Finds(int number) {
+            this.number = number;
+        }
+
+        /** What the scripts call it. */
+        public int number() {
+            return number;
+        }
     }
 
     /**

@@ -27,6 +27,30 @@ class WeightsTest {
         assertThat(weights.cost(new Permit.Reserved(1, 2_000, 16_000, 0, 400))).isEqualTo(760_000);
     }
 
+    /**
+     * Cached prompts were charged in full though the provider does not count them (BerriAI/litellm#18728); elsewhere they
+     * are counted on purpose (api7/aisix#733). So it is the class's to say: what of 2,000 fresh input, 8,000 cached and
+     * 3,000 written is booked.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "anthropic, '10000',                                        8000, 0,    2000",
+        "anthropic, '10000',                                        8000, 3000, 5000",
+        "anthropic, '{amount: 10000, weights: {cache_read: 1}}',    8000, 0,    10000",
+        "anthropic, '{amount: 10000, weights_for: {\"m*\": {cache_read: 1}}}', 8000, 0, 10000",
+        "openai,    '{amount: 10000, weights: {cache_read: 0}}',    8000, 0,    2000"
+    })
+    void countsCachedInputAsTheClassSays(String provider, String itpm, long cached, long written, long booked) {
+        Policy policy = Policy.parse("{project: p, provider: " + provider
+                + ", classes: [{name: c, models: [m-1], limits: {itpm: " + itpm + "}}]}");
+        ModelClass only = Objects.requireNonNull(policy.classOf("m-1"));
+        Weights weights =
+                policy.scopesOf(only, "m-1", null, null).get(1).refills().get(0).weights();
+
+        assertThat(weights.cost(new Permit.Reserved(1, 2_000, cached, written, 99)))
+                .isEqualTo(booked * weights.unit());
+    }
+
     @Test
     void costsNothingWhereNothingIsUsed() {
         assertThat(new Weights(1, 0, 1, 1, 1, 1).cost(new Permit.Reserved(1, 0, 0, 0, 0)))

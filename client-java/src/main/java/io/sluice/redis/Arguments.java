@@ -176,7 +176,7 @@ final class Arguments {
             limit.weights().unit(),
             limit.calendar(),
             limit.startPpm(),
-            limit.finds().ordinal()
+            limit.finds().number()
         }) {
             arguments.add(Long.toString(number));
         }
