@@ -17,6 +17,7 @@ final class Digests {
                 host,
                 call.model,
                 String.valueOf(call.inputTokens),
+                Objects.toString(call.inputBytes, ""),
                 String.valueOf(call.cacheReadTokens),
                 String.valueOf(call.cacheWriteTokens),
                 Objects.toString(call.maxOutputTokens, ""),

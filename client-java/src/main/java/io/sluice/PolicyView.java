@@ -1,5 +1,6 @@
 package io.sluice;
 
+import io.sluice.Estimates.Usual;
 import io.sluice.Store.Answer;
 import io.sluice.Store.Layout;
 import io.sluice.Store.ScopeCost;
@@ -67,9 +68,11 @@ final class PolicyView {
     /**
      * What a call draws on; {@code null} if the policy does not say: no class matches it, its model has no price and money is
      * counted, or it lists workspaces and not the call's. A policy that only watches admits these too.
+     *
+     * @param learned what calls like it use
      */
     @Nullable
-    Resolved resolve(Call call) {
+    Resolved resolve(Call call, Learning learned) {
         if (!policy.shadow() && !policy.allowsWorkspace(call.workspace)) {
             return null;
         }
@@ -77,7 +80,10 @@ final class PolicyView {
         if (route == null) {
             return null;
         }
-        Permit.Reserved estimate = Estimates.reserve(call, route.modelClass);
+        ModelClass modelClass = route.modelClass;
+        boolean rests = modelClass.outputReserve() == OutputReserve.LEARNED || call.inputBytes != null;
+        Usual usual = rests ? learned.usual(modelClass.name(), call.agent) : Usual.UNKNOWN;
+        Permit.Reserved estimate = Estimates.reserve(call, modelClass, usual);
         return new Resolved(this, call, route, estimate, route.costs(call, estimate));
     }
 

@@ -32,6 +32,11 @@ record When(
                 && (contextOver == null || call.context() > contextOver);
     }
 
+    /** Whether a tier or speed is the one that requests have if they say nothing. */
+    static boolean isOrdinary(@Nullable String said) {
+        return meets(STANDARD, said);
+    }
+
     /** A call that says nothing of its tier or speed is an ordinary one. */
     private static boolean meets(@Nullable String wanted, @Nullable String said) {
         return wanted == null || normal(wanted).equals(normal(said == null ? STANDARD : said));

@@ -16,6 +16,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Limits in money: what a call costs by the prices of its model. */
 class MoneyTest {
+    /** Nothing yet. */
+    private static final Learning LEARNED = new Learning(new FakeStore(), "acme", () -> {});
+
     private static final String PRICES = """
             prices:
               "claude-sonnet-*": {input: 3, cache_read: 0.3, cache_write: 3.75, output: 15}
@@ -47,7 +50,7 @@ class MoneyTest {
     }
 
     private static Resolved resolved(String text, Call call) {
-        return Objects.requireNonNull(view(text).resolve(call));
+        return Objects.requireNonNull(view(text).resolve(call, LEARNED));
     }
 
     /** In micro-dollars; a dollar has 10^12 parts here, because a price has 6 decimals of a micro-dollar. */
@@ -133,15 +136,15 @@ class MoneyTest {
         PolicyView view = view(WIDE);
         Call unpriced = Call.of("n-1").team("t");
 
-        assertThat(view.resolve(unpriced)).isNull();
+        assertThat(view.resolve(unpriced, LEARNED)).isNull();
         Refusal refusal = Refusals.unresolved("p", view.policy, unpriced);
         assertThat(refusal.kind()).isEqualTo(Refusal.Kind.UNPRICED);
         assertThat(refusal.scope()).isEqualTo("t:t");
         assertThat(refusal.limit()).isEqualTo("usd");
         assertThat(refusal.retryAfter()).isNull();
         assertThat(refusal.message()).contains("'n-1'", "usd of t:t");
-        assertThat(view.resolve(Call.of("m-1").team("t"))).isNotNull();
-        assertThat(view.resolve(Call.of("n-1"))).as("where it is not").isNotNull();
+        assertThat(view.resolve(Call.of("m-1").team("t"), LEARNED)).isNotNull();
+        assertThat(view.resolve(Call.of("n-1"), LEARNED)).as("where it is not").isNotNull();
     }
 
     @Test

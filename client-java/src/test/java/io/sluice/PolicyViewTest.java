@@ -24,6 +24,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("contract")
 class PolicyViewTest {
+    /** Nothing yet. */
+    private static final Learning LEARNED = new Learning(new FakeStore(), "acme", () -> {});
+
     /** Every kind of scope there is. */
     private static final String ALL = """
             project: acme
@@ -60,7 +63,7 @@ class PolicyViewTest {
     }
 
     private static Resolved resolved(PolicyView view, Call call) {
-        return Objects.requireNonNull(view.resolve(call));
+        return Objects.requireNonNull(view.resolve(call, LEARNED));
     }
 
     private static List<String> scopes(Resolved resolved) {
@@ -226,11 +229,11 @@ class PolicyViewTest {
         Call unknownModel = Call.of("x-1").workspace("prod");
         Call unknownWorkspace = CALL.workspace("prd");
 
-        assertThat(view.resolve(unknownModel)).isNull();
+        assertThat(view.resolve(unknownModel, LEARNED)).isNull();
         assertThat(Refusals.unresolved("acme", view.policy, unknownModel))
                 .satisfies(refusal -> assertThat(refusal.kind()).isEqualTo(Refusal.Kind.UNKNOWN_MODEL))
                 .satisfies(refusal -> assertThat(refusal.message()).contains("acme", "'x-1'"));
-        assertThat(view.resolve(unknownWorkspace)).isNull();
+        assertThat(view.resolve(unknownWorkspace, LEARNED)).isNull();
         assertThat(Refusals.unresolved("acme", view.policy, unknownWorkspace))
                 .satisfies(refusal -> assertThat(refusal.kind()).isEqualTo(Refusal.Kind.UNKNOWN_WORKSPACE))
                 .satisfies(refusal -> assertThat(refusal.message()).contains("acme", "'prd'"))
@@ -317,7 +320,7 @@ class PolicyViewTest {
     void callsThatMeetNoClassOfTheirModelGoNowhere() {
         PolicyView view = view("{project: p, classes: [{name: fast, models: [m-1], when: {speed: fast}}]}");
 
-        assertThat(view.resolve(CALL)).isNull();
+        assertThat(view.resolve(CALL, LEARNED)).isNull();
         assertThat(resolved(view, CALL.speed("fast")).modelClass()).isEqualTo("fast");
     }
 

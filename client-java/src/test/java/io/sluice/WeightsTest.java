@@ -2,6 +2,7 @@ package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.Estimates.Usual;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
@@ -115,7 +116,7 @@ class WeightsTest {
             call = call.maxOutputTokens(named);
         }
 
-        assertThat(Estimates.reserve(call, Objects.requireNonNull(policy.classOf("m"))))
+        assertThat(Estimates.reserve(call, Objects.requireNonNull(policy.classOf("m")), Usual.UNKNOWN))
                 .isEqualTo(new Permit.Reserved(1, 10, 20, 30, reserved));
     }
 
