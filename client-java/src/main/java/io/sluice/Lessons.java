@@ -133,7 +133,7 @@ final class Lessons {
                 "window " + window.name());
     }
 
-    /** The limits whose amount is being found and that such a rejection says is too high. All, if it is about none of them. */
+    /** The limits whose amount is being found and that such a rejection says is too high; all, if it is about none there is. */
     private static List<LimitSpec> tooHigh(Kind kind, List<LimitSpec> limits) {
         Predicate<LimitSpec> about;
         switch (kind) {
@@ -148,8 +148,12 @@ final class Lessons {
         List<LimitSpec> found = limits.stream()
                 .filter(limit -> limit.adaptive() != null && limit.window() != Window.IN_FLIGHT)
                 .toList();
-        List<LimitSpec> meant = found.stream().filter(about).toList();
-        return meant.isEmpty() ? found : meant;
+        if (found.stream().anyMatch(about)) {
+            return found.stream().filter(about).toList();
+        }
+        // A 429 that does not say what counts as one for requests.
+        boolean isForAKnownOne = kind != Kind.REQUESTS && limits.stream().anyMatch(about);
+        return isForAKnownOne ? List.of() : found;
     }
 
     private static boolean countsInput(LimitSpec limit) {

@@ -162,14 +162,14 @@ final class PolicyRules {
         if (section == null) {
             return null;
         }
-        BigDecimal from = section.decimal("from", LimitRules.HEADROOM);
+        BigDecimal from = or(section.decimal("from", LimitRules.HEADROOM), Ramp.USUAL_FROM);
+        // Content without members would be left out; this is no policy without a ramp.
+        section.put("from", from);
         Ramp ramp = new Ramp(
-                or(from, Ramp.USUAL_FROM),
+                from,
                 or(section.duration("double_every", SECOND, HOUR), Ramp.USUAL_DOUBLING),
                 section.whole("agents_per_minute", 1, 1_000_000));
         section.done();
-        // Content without members would be left out; this is no policy without a ramp.
-        section.put("from", ramp.from());
         return ramp;
     }
 

@@ -56,7 +56,7 @@ final class Presets {
         Map<String, Node> preset = new LinkedHashMap<>(read(name).values());
         preset.keySet().removeAll(ABOUT);
         checkProvider(document, name, preset, problems);
-        if (!document.values().containsKey("prices")) {
+        if (!(document.values().get("prices") instanceof Node.Members)) {
             leaveOutMoney(name, preset, warnings);
         }
         Map<String, Node> own = new LinkedHashMap<>(document.values());
@@ -131,8 +131,8 @@ final class Presets {
 
     private static boolean isMoney(String limit, Node node) {
         return limit.equals("usd")
-                || node instanceof Node.Members members
-                        && "usd".equals(text(members.values().get("of")));
+                || (node instanceof Node.Members members
+                        && "usd".equals(text(members.values().get("of"))));
     }
 
     private static Node.Members with(Node.Members at, Map<String, Node> values) {

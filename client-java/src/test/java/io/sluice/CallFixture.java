@@ -9,10 +9,10 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.sluice.http.HttpSender;
 import io.sluice.provider.Anthropic;
 import io.sluice.redis.Levels;
-import io.sluice.redis.Peek;
 import io.sluice.testbed.redis.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,7 +33,8 @@ final class CallFixture implements AutoCloseable {
     final String uri;
     final Sluice sluice;
     final Project project;
-    boolean closed;
+    private final long full;
+    private boolean closed;
 
     CallFixture(RedisServer redis) {
         this(redis.uri(), redis.uri());
@@ -51,11 +52,12 @@ final class CallFixture implements AutoCloseable {
                 }));
         project = sluice.project(id);
         sluice.install(policy("enforce"));
+        full = levels().left().get("calls");
     }
 
-    /** Buckets of a year: what a test takes can be counted. Leases so long that nothing comes back by itself. */
+    /** Buckets of 500 that refill by one in three minutes: what a test takes can be counted. Leases so long that nothing comes back by itself. */
     Policy policy(String mode) {
-        String year = "{amount: 200000, per: 365d, window: refill, burst: 1d, weights: {%s: 1}}";
+        String year = "{amount: 182500, per: 365d, window: refill, burst: 1d, weights: {%s: 1}}";
         return Policy.parse(
                 """
                 project: %s
@@ -103,11 +105,13 @@ final class CallFixture implements AutoCloseable {
 
     /** How many requests were charged, and how many tokens: {@code 2 requests, 7 in, 3 out}. */
     String charged() {
-        return charged("calls") + " requests, " + charged("in") + " in, " + charged("out") + " out";
+        Map<String, Long> left = levels().left();
+        return (full - left.get("calls")) + " requests, " + (full - left.get("in")) + " in, " + (full - left.get("out"))
+                + " out";
     }
 
-    private long charged(String limit) {
-        return Peek.charged(uri, id, "c:m", limit);
+    private Levels levels() {
+        return Levels.of(uri, id, "c:m");
     }
 
     double permits(String outcome) {
@@ -123,7 +127,7 @@ final class CallFixture implements AutoCloseable {
     /** No permit, no waiter, no slot. */
     void nothingIsLeft() {
         soon().untilAsserted(() -> {
-            Levels levels = Levels.of(uri, id, "c:m");
+            Levels levels = levels();
             assertThat(levels.used()).as("slots in use").isZero();
             assertThat(levels.waiters()).as("calls in line").isZero();
             assertThat(((ProjectClient) project).waiting()).isZero();

@@ -151,8 +151,12 @@ public final class RedisCluster implements AutoCloseable {
                     "--cluster-enabled", "yes",
                     "--cluster-node-timeout", "2000",
                     "--cluster-port", String.valueOf(busPort));
-            RedisProcess server =
-                    RedisProcess.start(binary, "cluster-" + number + "-", (port, directory) -> options.commandLine());
+            RedisProcess server = RedisProcess.start(
+                    binary,
+                    Place.HERE,
+                    "cluster-" + number + "-",
+                    options,
+                    directory -> options.commandLine(Place.HERE.debug()));
             return new Node(server, busPort);
         }
 

@@ -43,8 +43,7 @@ public final class RedisSentinel implements AutoCloseable {
             RedisOptions options = RedisOptions.DEFAULT.with("--repl-diskless-sync-delay", "0");
             RedisServer primary = RedisProcess.start(binary, options);
             servers.add(primary);
-            servers.add(RedisProcess.start(
-                    binary, options.with("--replicaof", "127.0.0.1", String.valueOf(primary.port()))));
+            servers.add(RedisProcess.start(binary, options.asReplicaOf(primary)));
             for (int i = 0; i < SENTINELS; i++) {
                 sentinels.add(sentinel(binary, "sentinel-" + i + "-", primary));
             }
@@ -59,7 +58,8 @@ public final class RedisSentinel implements AutoCloseable {
     }
 
     private static RedisProcess sentinel(RedisBinary binary, String name, RedisServer primary) {
-        RedisProcess sentinel = RedisProcess.start(binary, name, (port, directory) -> arguments(directory, primary));
+        RedisProcess sentinel = RedisProcess.start(
+                binary, Place.HERE, name, RedisOptions.DEFAULT, directory -> arguments(directory, primary));
         // They meet, and see an old primary come back, after several of these periods, which are seconds otherwise.
         sentinel.command("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500", "ask-period", "200");
         return sentinel;
