@@ -32,6 +32,8 @@ final class LimitChecks {
                     if (!said && !limit.usd() && limit.period().compareTo(HOUR) <= 0) {
                         warnIfOwn(limit, policy, usualWarns, so, warnings);
                     }
+                } else if (limit.window() != Window.IN_FLIGHT && limit.amount() != null) {
+                    checkWindow(limit, problems);
                 }
             }
         }
@@ -55,6 +57,23 @@ final class LimitChecks {
             return true;
         }
         return false;
+    }
+
+    private static void checkWindow(LimitSpec limit, Problems problems) {
+        if (limit.window() == Window.ROLLING && limit.period() == null) {
+            return; // was said already
+        }
+        RefillLimit window;
+        try {
+            window = limit.window() == Window.ROLLING ? Compiler.rolling(limit) : Compiler.calendar(limit, 1);
+        } catch (IllegalArgumentException e) {
+            problems.add(limit.at(), limit.name() + " " + e.getMessage());
+            return;
+        }
+        boolean isClosed = limit.amount() != null && limit.amount().signum() == 0;
+        if (!isClosed && window.ceiling() < least(window)) {
+            problems.add(limit.at(), "no call could ever pass: less than one fits into a window; raise the amount");
+        }
     }
 
     private static long least(RefillLimit refill) {

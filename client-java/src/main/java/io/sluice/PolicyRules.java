@@ -44,7 +44,7 @@ final class PolicyRules {
         LimitChecks.check(spec, document, problems, warnings);
         PriceRules.check(spec, prices, problems, warnings);
         warnOfUnreached(spec.classes(), document);
-        NotYet.report(document, spec.scopes(), problems);
+        NotYet.report(document, problems);
         problems.refuseIfAny();
         return new Policy(spec, CanonicalJson.write(root.content()), warnings.list());
     }

@@ -110,6 +110,26 @@ public record RefillLimit(
         return (spanUs + GATE_SLOTS - 1) / GATE_SLOTS;
     }
 
+    /** The same of which only a part may be in force: what was admitted is remembered, or nobody could tell how much is used. */
+    RefillLimit inForce(long ppm, Finds found) {
+        long width = rate == 0 ? 0 : gateWidth(spanUs);
+        return new RefillLimit(
+                name,
+                rate,
+                factor,
+                tickUs,
+                capacity,
+                ceiling,
+                spanUs,
+                spanAmount,
+                minute,
+                weights,
+                width,
+                calendar,
+                ppm,
+                found);
+    }
+
     RefillLimit withWeights(Weights other) {
         return new RefillLimit(
                 name,

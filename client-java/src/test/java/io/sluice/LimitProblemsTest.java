@@ -20,7 +20,7 @@ class LimitProblemsTest {
 
     /** Every row: the document, then the only problem it has: path, line, part of the message, value. */
     @ParameterizedTest
-    @MethodSource({"limits", "windows", "together", "parts", "found", "money", "notYet"})
+    @MethodSource({"limits", "windows", "together", "parts", "found", "money", "amountsOfWindows", "notYet"})
     void reportsExactly(String text, String path, int line, String message, String value) {
         List<Problem> problems = problems(text);
 
@@ -305,37 +305,41 @@ class LimitProblemsTest {
                         "{…}"));
     }
 
-    /** Valid by the grammar, refused because nothing would enforce it. */
-    static Stream<Arguments> notYet() {
+    /** Windows count whole units of cost, and hold a whole amount. */
+    static Stream<Arguments> amountsOfWindows() {
         return Stream.of(
-                row(
-                        "project: p\nteams:\n  - name: t\n    limits: {rpd: 60}\n",
-                        "/teams/0/limits/rpd",
-                        4,
-                        "a calendar window is not enforced",
-                        "60"),
-                row(
-                        "project: p\neach: [{by: run, limits: {x: {amount: 9, per: 5h, of: tokens}}}]\n",
-                        "/each/0/limits/x",
-                        2,
-                        "a rolling window is not enforced",
+                limit(
+                        "x: {amount: 9007199254741, per: day, weights: {input: 0.001}}",
+                        "/x",
+                        "x cannot be counted exactly below 2^53; amounts up to 9007199254740 can",
                         "{…}"),
-                row(
-                        "project: p\neach: [{by: team, limits: {agents: 5}}]\n",
-                        "/each/0/limits/agents",
-                        2,
-                        "agents is not enforced",
-                        "5"),
-                limit("rpd: 60", "/rpd", "a calendar window is not enforced", "60"),
-                limit("tpd: {amount: 60, zone: UTC}", "/tpd", "a calendar window is not enforced", "{…}"),
-                limit("x: {amount: 60, per: 5h, of: tokens}", "/x", "a rolling window is not enforced", "{…}"),
-                limit("rpm: {amount: 60, window: rolling}", "/rpm", "a rolling window is not enforced", "{…}"));
+                limit(
+                        "x: {amount: 1000000000000000, per: 5h, weights: {output: 1.25}}",
+                        "/x",
+                        "x cannot be counted exactly below 2^53; amounts up to 90071992547409 can",
+                        "{…}"),
+                limit("rpd: 0.5", "/rpd", "no call could ever pass: less than one fits into a window", "0.5"),
+                limit(
+                        "x: {amount: 2, per: 10m, window: rolling, weights: {requests: 3}}",
+                        "/x",
+                        "no call could ever pass: less than one fits into a window",
+                        "{…}"));
     }
 
-    /** Every key of the grammar once: all of it is understood, and what is not enforced is all that is wrong. */
+    /** Valid by the grammar, refused because nothing would enforce it. */
+    static Stream<Arguments> notYet() {
+        return Stream.of(row(
+                "project: p\neach: [{by: team, limits: {agents: 5}}]\n",
+                "/each/0/limits/agents",
+                2,
+                "agents is not enforced",
+                "5"));
+    }
+
+    /** Every key of the grammar once. */
     @Test
     void understandsTheWholeGrammar() {
-        List<Problem> problems = problems("""
+        Policy policy = Policy.parse("""
                 project: acme-prod
                 provider: anthropic
                 account: subscription
@@ -367,9 +371,8 @@ class LimitProblemsTest {
                 prices: {"claude-sonnet-*": {input: 3, cache_read: 0.3, cache_write: 3.75, output: 15}}
                 """);
 
-        assertThat(problems)
-                .allSatisfy(problem -> assertThat(problem.message()).endsWith("is not enforced by this version yet"));
-        assertThat(problems).extracting(Problem::path).containsExactly("/limits/usd");
+        assertThat(policy.warnings()).isEmpty();
+        assertThat(Policy.parse(policy.toJson()).toJson()).isEqualTo(policy.toJson());
     }
 
     @Test
