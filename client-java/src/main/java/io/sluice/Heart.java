@@ -35,6 +35,7 @@ final class Heart {
     private final Waiters waiters;
     private final Asking asking;
     private final Outcomes outcomes;
+    private final OutageRule rule;
     private final Load.Packer packer;
     private int failed;
     private int mended;
@@ -47,6 +48,7 @@ final class Heart {
             Waiters waiters,
             Asking asking,
             Outcomes outcomes,
+            OutageRule rule,
             LongSupplier nanoTime) {
         this.client = project.client;
         this.project = project.id();
@@ -56,6 +58,7 @@ final class Heart {
         this.waiters = waiters;
         this.asking = asking;
         this.outcomes = outcomes;
+        this.rule = rule;
         this.packer = new Load.Packer(tempo, held, waiters, nanoTime);
     }
 
@@ -64,6 +67,18 @@ final class Heart {
         if (packer.claim(ids)) {
             tempo.now();
         }
+    }
+
+    /** A beat as soon as may be: a sign of life, and the question whether Redis is alive. */
+    void greet() {
+        packer.greet();
+        tempo.soon();
+    }
+
+    /** A permit that was given without Redis: the beats tell of it until Redis has heard. */
+    void givenHere(LivePermit permit) {
+        packer.isUnknown(permit);
+        tempo.renewWithin(LEASE_AFTER_SILENCE);
     }
 
     /** Beats, if a beat is due, none is under way, and there is anything to say. */
@@ -117,6 +132,8 @@ final class Heart {
         failed = 0;
         mended = 0;
         policies.heard(alive.stamp());
+        outcomes.clock.heard(alive.nowUs());
+        rule.beats();
         for (int i = 0; i < load.renew().size(); i++) {
             LivePermit permit = load.renew().get(i);
             switch (alive.renewed().get(i)) {
@@ -126,10 +143,14 @@ final class Heart {
             }
         }
         for (int i = 0; i < load.asserts().size(); i++) {
+            LivePermit permit = load.asserts().get(i);
+            permit.isKnown();
             if (alive.asserted().get(i)) {
-                load.asserts().get(i).renewed(sentNs);
+                permit.renewed(sentNs);
+                tempo.renewWithin(permit.lease());
             } else {
-                held.lost(load.asserts().get(i));
+                // It may be known because a beat whose answer was lost has told of it: the next renewal says.
+                tempo.renewWithin(LEASE_AFTER_SILENCE);
             }
         }
         for (int i = 0; i < load.claims().size(); i++) {
@@ -184,7 +205,7 @@ final class Heart {
             return;
         }
         if (++mended > MENDS) {
-            outcomes.outage(
+            rule.silent(
                     new OutageException("lost_state", "project " + project + ": its state is damaged: " + what, null));
             return;
         }
@@ -207,7 +228,8 @@ final class Heart {
         }
         if (failed >= TRIES || reason.equals("breaker")) {
             failed = 0;
-            outcomes.outage(e);
+            packer.keepAsserts(load);
+            rule.silent(e);
             return;
         }
         packer.takeBack(load);

@@ -5,6 +5,7 @@ import io.sluice.Store.PermitName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A permit that Redis granted. */
+/** A permit that Redis granted, or that was given without it. */
 final class LivePermit implements Permit {
     final PermitName name;
     private final ProjectClient project;
@@ -25,6 +26,20 @@ final class LivePermit implements Permit {
     private final long grantedUs;
 
     private final @Nullable Shadow shadow;
+
+    /** Whether it was given without Redis. */
+    private final boolean degraded;
+
+    /** What it has taken in this process; {@code null} if nobody counts that. {@link Held} sets it. */
+    volatile @Nullable LocalGrant grant;
+
+    /** Given without Redis, and a beat that tells of it was sent; and with what costs. */
+    private boolean told;
+
+    private List<Store.ScopeCost> toldCosts = List.of();
+
+    /** Given without Redis, and Redis has heard of it. */
+    private volatile boolean known;
 
     /** Of the caller and the body, as it was asked with. */
     private final String digest;
@@ -54,7 +69,9 @@ final class LivePermit implements Permit {
             Duration lease,
             Duration waited,
             long grantedUs,
-            @Nullable Shadow shadow) {
+            @Nullable Shadow shadow,
+            boolean degraded) {
+        this.degraded = degraded;
         this.project = project;
         this.digest = digest;
         this.call = call;
@@ -73,11 +90,39 @@ final class LivePermit implements Permit {
 
     /** Whether its lease may still run: then its slots are nobody else's yet. */
     boolean isLeased(long nowNs) {
-        return leasedUntilNs - nowNs > 0;
+        return (degraded && !known) || leasedUntilNs - nowNs > 0;
+    }
+
+    /** Whether Redis has it among its permits, as far as is known here: then beats renew it. */
+    boolean isInRedis() {
+        return !degraded || known;
+    }
+
+    void isKnown() {
+        known = true;
+    }
+
+    /** A beat is about to tell of it. Not if it has ended. */
+    synchronized boolean isTold() {
+        told |= !isEnded();
+        return !isEnded();
+    }
+
+    /** Whether Redis may have it among its permits. */
+    synchronized boolean mayBeInRedis() {
+        return !degraded || told;
     }
 
     /** All that Redis must know of it. */
     Store.Assertion assertion() {
+        LocalGrant here = grant;
+        List<Store.ScopeCost> costs = call.costs();
+        if (degraded && here != null) {
+            costs = project.budget.owed(here);
+            synchronized (this) {
+                toldCosts = costs;
+            }
+        }
         return new Store.Assertion(
                 name,
                 digest,
@@ -87,12 +132,40 @@ final class LivePermit implements Permit {
                 call.flow(),
                 call.weight(),
                 call.agent(),
-                call.costs());
+                costs);
+    }
+
+    /** What ends it in Redis. */
+    Store.Settlement settlement(How how, Reserved used) {
+        String label = how.name().toLowerCase(Locale.ROOT);
+        List<Store.ScopeCost> costs = how == How.CANCELLED ? List.of() : call.costsOf(used);
+        LocalGrant here = grant;
+        synchronized (this) {
+            if (how != How.CANCELLED && here != null && !toldCosts.isEmpty()) {
+                costs = here.inPlaceOf(toldCosts, costs);
+            }
+        }
+        return new Store.Settlement(project.id(), name, label, Memo.of(used), 0, costs);
+    }
+
+    /** What tells Redis of it now that it has ended unheard of; {@code null} once all it took is refilled. */
+    Store.@Nullable Settlement spent(Reserved used) {
+        LocalGrant here = grant;
+        List<Store.ScopeCost> owed = here == null ? List.of() : project.budget.owed(here);
+        boolean none = owed.stream().allMatch(cost -> cost.units().stream().allMatch(units -> units == 0));
+        return none ? null : Store.Settlement.spent(project.id(), name, Memo.of(used), call.view().stamp, owed);
+    }
+
+    /** What its project's policy says to outages. */
+    Policy policy() {
+        return call.view().policy;
     }
 
     @Override
     public String id() {
-        return name.id();
+        // One that was given without Redis has a name of its own there: nobody knows what became of the caller's.
+        String id = call.call().id;
+        return degraded && id != null ? id : name.id();
     }
 
     @Override
@@ -122,7 +195,7 @@ final class LivePermit implements Permit {
 
     @Override
     public boolean degraded() {
-        return false;
+        return degraded;
     }
 
     @Override
@@ -171,6 +244,10 @@ final class LivePermit implements Permit {
     /** Tells the fleet what an answer says, first: what is asked after it meets the hold. */
     void observed(Reading reading) {
         project.observing.answered(reading, call, grantedUs);
+        Rejection rejection = reading.rejection();
+        if (rejection != null) {
+            project.holdsHere(rejection, call);
+        }
     }
 
     @Override
@@ -200,6 +277,7 @@ final class LivePermit implements Permit {
     private CompletionStage<Ending> throttledBy(Rejection rejection) {
         if (!isEnded()) {
             project.observing.rejected(rejection, call, grantedUs);
+            project.holdsHere(rejection, call);
         }
         return rejected(rejection, Usage.UNKNOWN);
     }
@@ -239,7 +317,7 @@ final class LivePermit implements Permit {
     private void count(Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
         if (!result.already()) {
-            meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(java.util.Locale.ROOT));
+            meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
             meters.tokens(project.id(), modelClass(), result.charged());
             if (requests > 1) {
                 meters.resends(project.id(), requests - 1);
@@ -254,9 +332,18 @@ final class LivePermit implements Permit {
         return ending.get() != null;
     }
 
-    /** The costs of what was used, for the script. */
+    /** By scope and limit, what that much costs. */
     List<Store.ScopeCost> costsOf(Reserved used) {
         return call.costsOf(used);
+    }
+
+    /** What it asked for. */
+    Resolved call() {
+        return call;
+    }
+
+    String digest() {
+        return digest;
     }
 
     @Override

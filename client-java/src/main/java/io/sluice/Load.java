@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -31,7 +32,7 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
         return asserts.stream().map(LivePermit::assertion).toList();
     }
 
-    /** Packs the loads of one project, one after the other. Only {@link #claim} may be called from anywhere. */
+    /** Packs the loads of one project, one after the other. {@link #claim}, {@link #isUnknown} and {@link #greet} may be called from anywhere. */
     static final class Packer {
         static final int RENEWALS = 500;
         private static final int CLAIMS = 64;
@@ -55,7 +56,10 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
         private final Set<String> claims = new LinkedHashSet<>();
 
         /** Redis does not know them. */
-        private final Deque<LivePermit> unknown = new ArrayDeque<>();
+        private final Deque<LivePermit> unknown = new ConcurrentLinkedDeque<>();
+
+        /** A beat is wanted though there is nothing to carry. */
+        private volatile boolean greets;
 
         private long looksAt;
         private boolean more;
@@ -83,28 +87,34 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
                 looks = waiters.turn(LOOKS, granted);
                 looksAt = now + LOOKS_NS;
             }
-            boolean asked = due.renewal() || line || more || !unknown.isEmpty();
+            boolean asked = due.renewal() || line || more || greets || !unknown.isEmpty();
             more = false;
+            greets = false;
             return new Load(asked, renew, granted, looks, asserts(now));
         }
 
         private List<LivePermit> asserts(long nowNs) {
             List<LivePermit> some = new ArrayList<>();
-            while (some.size() < ASSERTS && !unknown.isEmpty()) {
-                LivePermit permit = unknown.removeFirst();
-                if (permit.isEnded()) {
-                    continue;
+            while (some.size() < ASSERTS) {
+                LivePermit permit = unknown.pollFirst();
+                if (permit == null) {
+                    return some;
                 }
-                if (permit.isLeased(nowNs)) {
-                    some.add(permit);
-                } else {
+                if (!permit.isLeased(nowNs)) {
                     held.lost(permit);
+                } else if (permit.isTold()) {
+                    some.add(permit);
                 }
             }
             return some;
         }
 
-        /** Redis does not know this permit: the next beat tells of it. */
+        /** The next beat is sent though there is nothing to carry. */
+        void greet() {
+            greets = true;
+        }
+
+        /** Redis does not know this permit: the next beat tells of it. May be called from anywhere. */
         void isUnknown(LivePermit permit) {
             unknown.add(permit);
         }
@@ -148,10 +158,15 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
                     || (waiters.standing() > 0 && nanoTime.getAsLong() - looksAt >= 0);
         }
 
+        /** It did not arrive: what it asserted must be asserted still. */
+        void keepAsserts(Load load) {
+            unknown.addAll(load.asserts);
+        }
+
         /** It did not arrive: what it claimed is claimed again, and what it renewed comes with the next renewal. */
         void takeBack(Load load) {
             renewals.clear();
-            unknown.addAll(load.asserts);
+            keepAsserts(load);
             claim(load.claims);
             if (!load.looks.isEmpty()) {
                 looksNow();

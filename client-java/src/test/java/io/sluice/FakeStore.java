@@ -87,6 +87,16 @@ final class FakeStore implements Store {
     }
 
     @Override
+    public CompletionStage<Boolean> check(String project, String host) {
+        return CompletableFuture.completedStage(true);
+    }
+
+    @Override
+    public CompletionStage<Hosts> hosts(String project, String host) {
+        return CompletableFuture.completedStage(new Hosts(1, 0));
+    }
+
+    @Override
     public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
         return () -> {};
     }

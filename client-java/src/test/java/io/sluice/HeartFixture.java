@@ -27,13 +27,18 @@ abstract class HeartFixture {
     final Tempo tempo = new Tempo(timer.service(), timer::nanoTime, () -> 0, this::beat);
     final PolicyCache policies = new PolicyCache(store, "acme", System::nanoTime, this::moved);
     final Endings endings = new Endings(client, "acme");
-    final Held held = new Held("acme", tempo, endings);
+    final LocalBudget budget = new LocalBudget(timer::nanoTime, () -> Share.ALONE);
+    final Held held = new Held(tempo, endings, budget);
     final Waiters waiters = new Waiters();
     final Outcomes outcomes = new Outcomes(project, tempo, waiters, held, endings);
     final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
+    final LocalLine line = new LocalLine(timer.service(), budget, outcomes, timer::nanoTime);
+    final Fleet fleet = new Fleet(client, "acme", policies, () -> {}, timer::nanoTime);
+    final OutageRule rule =
+            new OutageRule(project, outcomes, budget, line, waiters, fleet, observing.learning, timer::nanoTime);
     final Asking asking =
-            new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, observing.learning);
-    final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, timer::nanoTime);
+            new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, rule, observing.learning);
+    final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, rule, timer::nanoTime);
 
     void beat() {
         heart.beat();

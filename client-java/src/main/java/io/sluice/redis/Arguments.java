@@ -40,6 +40,9 @@ final class Arguments {
         String fifth = settlement.how().equals("refused") ? Long.toString(settlement.keepUs()) : settlement.memo();
         List<String> arguments = new ArrayList<>(
                 List.of("", settlement.permit().id(), settlement.permit().nonce(), settlement.how(), fifth));
+        if (settlement.how().equals("spent")) {
+            arguments.add(settlement.stamp());
+        }
         addCosts(arguments, settlement.used());
         return arguments;
     }

@@ -5,6 +5,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -61,8 +62,13 @@ final class Messages {
         };
     }
 
+    /** Completes, or fails, as a subscription to the channel does now. */
+    CompletionStage<Void> subscribed(String channel) {
+        return connection.async().ssubscribe(channel);
+    }
+
     private void subscribe(String channel) {
-        connection.async().ssubscribe(channel).whenComplete((ignored, e) -> {
+        subscribed(channel).whenComplete((ignored, e) -> {
             if (e != null) {
                 log.debug(
                         "no messages on {} yet, waiting calls hear of their grants by the next beat: {}",

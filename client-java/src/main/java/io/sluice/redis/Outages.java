@@ -22,6 +22,7 @@ final class Outages {
             "misconf",
             "masterdown",
             "clusterdown",
+            "noreplicas",
             "busy",
             "tryagain",
             "wrongtype");
@@ -35,8 +36,7 @@ final class Outages {
         }
         String message = String.valueOf(e.getMessage());
         if (e instanceof RedisCommandTimeoutException) {
-            return new OutageException(
-                    "timeout", "Redis did not answer within " + Connection.COMMAND_TIMEOUT.toMillis() + " ms", e);
+            return new OutageException("timeout", "Redis did not answer in time: " + message, e);
         }
         if (e instanceof RedisCommandExecutionException) {
             String code = message.split("[ :]", 2)[0].toLowerCase(Locale.ROOT);

@@ -2,6 +2,7 @@ package io.sluice.redis;
 
 import io.sluice.OutageException;
 import io.sluice.Store.Answer;
+import io.sluice.Store.Hosts;
 import io.sluice.Store.Installed;
 import io.sluice.Store.Layout;
 import io.sluice.Store.OnHold;
@@ -96,6 +97,14 @@ final class Replies {
                     scope.text(0), names.parts.stream().map(String::valueOf).toList(), flags));
         }
         return new StoredPolicy(r.stamp(1), r.text(2), layouts);
+    }
+
+    static Hosts hosts(@Nullable List<Object> reply) {
+        Replies r = new Replies(Script.INSPECT, reply);
+        if (!r.code().equals("hosts") || r.sized(3).number(2) >= r.positive(1)) {
+            throw r.bad();
+        }
+        return new Hosts(r.positive(1), r.number(2));
     }
 
     String code() {
