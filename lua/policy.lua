@@ -261,15 +261,16 @@ local function window_end(text)
   return ends_of[text]
 end
 
--- By scope: when the first of its windows ends.
+-- By scope that is stored: when the first of its windows ends, or false.
 local windows = {}
 
 -- How a scope stands, in the form it is stored in; a template's own scopes have no layout.
 local function store_record(name, used, limits)
   local record, ring = { struct.pack('<dd', now, used) }, {}
+  windows[name] = false
   for i, l in ipairs(limits) do
     record[1 + i], ring[i] = struct.pack('<ddd', l.level, l.recent, l.full), l.ring
-    if l.calendar > 0 and (l.active == 1 or l.level < l.capacity) then windows[name] = math.min(windows[name] or math.huge, l.recent) end
+    if l.calendar > 0 and l.active == 1 then windows[name] = math.min(windows[name] or math.huge, l.recent) end
   end
   fields[#fields + 1] = name
   fields[#fields + 1] = table.concat(record)
@@ -454,12 +455,17 @@ for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.
 for i in pairs(texts) do
   if not calendars[i] then redis.call('HDEL', levels_key, '@' .. i) end
 end
--- A template is no scope that calls draw on; what is left there of scopes that are gone goes when it is due.
+local had_calendars = next(texts)
 for name, ends in pairs(windows) do
-  if #name ~= 2 then redis.call('ZADD', times_key, ends, '$' .. name) end
+  if ends and #name ~= 2 then -- a template is no scope that calls draw on
+    redis.call('ZADD', times_key, ends, '$' .. name)
+  elseif had_calendars then
+    redis.call('ZREM', times_key, '$' .. name)
+  end
 end
 for _, name in ipairs(gone) do
   if hold.of(name) then hold.remove(hold.of(name)) end
+  redis.call('ZREM', times_key, '$' .. name)
   redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name)
 end
 fields = {}

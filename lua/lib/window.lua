@@ -31,14 +31,12 @@ function window.turn(s, i, now, capacity, number)
   s.levels[3 * i + 1], s.turned = ends or now + IDLE_CHECK, true
 end
 
--- When the first of the scope's windows ends, of limits that count or owe something; nil = it has none.
+-- When the first of the scope's windows ends; nil = it has none. A removed limit's may end unnoticed: whoever looks brings it up to now.
 function window.ends(s)
   local first = nil
   for i = 1, s.n do
-    local _, active, _, _, _, capacity, _, _, _, _, _, number = limit_at(s, i)
-    if number > 0 and (active == 1 or s.levels[3 * i] < capacity) then
-      first = math.min(first or math.huge, s.levels[3 * i + 1])
-    end
+    local _, active, _, _, _, _, _, _, _, _, _, number = limit_at(s, i)
+    if number > 0 and active == 1 then first = math.min(first or math.huge, s.levels[3 * i + 1]) end
   end
   return first
 end

@@ -133,8 +133,14 @@ final class Calling {
         }
         CompletableFuture<Response> sent = answer;
         begin(() -> sent.cancel(true));
-        sent.whenComplete(
-                (response, e) -> guarded(() -> over(attempt, response, e == null ? null : Blocking.cause(e))));
+        sent.whenComplete((response, e) -> guarded(() -> {
+            try {
+                over(attempt, response, e == null ? null : Blocking.cause(e));
+            } catch (RuntimeException failure) {
+                attempt.permit().close();
+                throw failure;
+            }
+        }));
     }
 
     /** The attempt is over; so is its permit, whatever Redis says to that: it is told until it has heard. */

@@ -40,7 +40,7 @@ final class Estimates {
             case NONE -> 0;
             case MAX -> most;
             // Before anything is known a cap that was set high to be safe would keep everybody else waiting.
-            case LEARNED -> Math.max(1, Math.min(most, usual.output > 0 ? usual.output : modelClass.maxOutput()));
+            case LEARNED -> Math.min(most, usual.output > 0 ? usual.output : modelClass.maxOutput());
         };
     }
 

@@ -36,12 +36,19 @@ final class Failures {
         return thrown instanceof IOException io ? io : null;
     }
 
-    /** Whether it is certain that the request never left. Only then does the provider not count it. */
+    /** Whether it is certain that the request never left, also where an SDK wrapped that. Only then nobody counts it. */
     static boolean neverLeft(IOException failure) {
-        return failure instanceof ConnectException
-                || failure instanceof HttpConnectTimeoutException
-                || failure instanceof UnknownHostException
-                || failure instanceof NoRouteToHostException;
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < 8; depth++) {
+            if (cause instanceof ConnectException
+                    || cause instanceof HttpConnectTimeoutException
+                    || cause instanceof UnknownHostException
+                    || cause instanceof NoRouteToHostException) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
     }
 
     /** One sentence: {@code acme-prod: credits of the project are used up at the provider (HTTP 429): not sent again, …}. */

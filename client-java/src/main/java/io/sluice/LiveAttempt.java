@@ -81,7 +81,9 @@ final class LiveAttempt implements Attempt {
     }
 
     private Answer head(int status, Map<String, List<String>> headers) {
-        return Answer.of(status, clock.instant()).headers(headers).model(call.model);
+        Answer head = Answer.of(status, clock.instant()).headers(headers).model(call.model);
+        head = call.serviceTier == null ? head : head.serviceTier(call.serviceTier);
+        return call.speed == null ? head : head.speed(call.speed);
     }
 
     /** As much of its answer as came; {@code null} if nothing did. */

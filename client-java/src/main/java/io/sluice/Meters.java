@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -122,10 +123,12 @@ final class Meters {
         }
     }
 
-    /** {@code sluice_hold}: 1 while a scope lets nobody in, as this process heard last; {@code null} as long as it takes. */
-    void hold(String project, String scope, @Nullable Duration left) {
+    /** {@code sluice_hold}: 1 while a scope lets nobody in, as this process heard last. */
+    void hold(String project, String scope, long leftUs) {
         if (heard) {
-            long until = left == null ? Long.MAX_VALUE : System.currentTimeMillis() + left.toMillis();
+            long until = leftUs == Store.UNTIL_RELEASED
+                    ? Long.MAX_VALUE
+                    : System.currentTimeMillis() + TimeUnit.MICROSECONDS.toMillis(leftUs);
             holds.computeIfAbsent(project + " " + scope, any -> {
                         AtomicLong end = new AtomicLong();
                         Gauge.builder("sluice.hold", () -> end.get() > System.currentTimeMillis() ? 1 : 0)

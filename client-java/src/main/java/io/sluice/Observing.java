@@ -218,7 +218,9 @@ final class Observing {
         policies.heard(done.stamp());
         for (int i = 0; i < told.size(); i++) {
             Effect effect = done.effects().get(i);
-            if (effect instanceof Effect.Knows knows) {
+            if (effect instanceof Effect.Holding holding && told.get(i) instanceof Observation.Hold hold) {
+                client.meters.hold(project, hold.scope(), holding.leftUs());
+            } else if (effect instanceof Effect.Knows knows) {
                 learning.knows(knows);
             } else if (effect instanceof Effect.Tightened tightened
                     && tightened.drift()

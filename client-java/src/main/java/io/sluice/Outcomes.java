@@ -281,10 +281,7 @@ final class Outcomes {
      */
     void onHold(List<OnHold> holds) {
         project.budget.onHold(holds);
-        for (OnHold hold : holds) {
-            boolean ends = hold.leftUs() != Store.UNTIL_RELEASED;
-            client.meters.hold(id, hold.scope(), ends ? Duration.of(hold.leftUs(), ChronoUnit.MICROS) : null);
-        }
+        holds.forEach(hold -> client.meters.hold(id, hold.scope(), hold.leftUs()));
         if (holds.stream().allMatch(hold -> hold.leftUs() == 0)) {
             return;
         }

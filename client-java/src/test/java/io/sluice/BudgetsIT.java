@@ -10,6 +10,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What calls are counted as, from the policy's words to what Redis lets through. */
 @WithRedis
@@ -153,6 +155,32 @@ class BudgetsIT {
         assertThat(granted(Call.of("m").speed("fast")).modelClass()).isEqualTo("fast");
         assertThat(refused(Call.of("m").speed("fast")).scope()).isEqualTo("c:fast");
         assertThat(granted(Call.of("m")).modelClass()).isEqualTo("all");
+    }
+
+    /** The scripts take its numbers, and a call of its provider's goes through. */
+    @ParameterizedTest
+    @CsvSource({
+        "anthropic/start,         claude-sonnet-5-5",
+        "anthropic/build,         claude-opus-4-8",
+        "anthropic/scale,         claude-fable-5",
+        "anthropic/start-2026-08, claude-haiku-4-5",
+        "anthropic/build-2026-08, claude-opus-5",
+        "anthropic/scale-2026-08, claude-sonnet-4-6",
+        "openai/headers,          gpt-5",
+        "gemini/tier-1,           gemini-2.5-pro",
+        "gemini/tier-2,           gemini-2.5-flash",
+        "gemini/tier-3,           gemini-3-pro-preview",
+        "openrouter/free,         qwen/qwen3-coder:free",
+        "openrouter/free-credits, qwen/qwen3-coder:free",
+        "spheron/starter,         anything",
+        "spheron/growth,          anything"
+    })
+    void aPresetAdmitsItsProvidersModels(String preset, String model) {
+        sluice.install(Policy.parse("project: " + id + "\npreset: " + preset
+                + "\nprices: {'*': {input: 3, cache_read: 0.3, cache_write: 3.75, output: 15}}\n"));
+
+        Permit permit = granted(Call.of(model).inputTokens(1_000).maxOutputTokens(1_000));
+        assertThat(permit.settle(new Usage(900, 0, 0, 100)).charged().output()).isEqualTo(100);
     }
 
     @Test

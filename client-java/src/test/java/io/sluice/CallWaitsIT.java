@@ -15,6 +15,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -150,6 +151,94 @@ class CallWaitsIT {
         assertThat(thrown.rejection().retryable()).isTrue();
         assertThat(thrown.rejection().waitFor()).isEqualTo(Duration.ofMillis(38_923));
         assertThat(thrown).hasMessageContaining("sent again in 39 s");
+    }
+
+    // ---- together
+
+    /** What concerns everybody keeps it in line, before those that come later; nobody else asks meanwhile. */
+    @Test
+    void theRefusedCallIsTheFirstToBeSentAgain() {
+        provider.answers(Told.refused(429, "rate_limit_error", "retry-after-ms", "800"), Told.served());
+        List<String> order = new CopyOnWriteArrayList<>();
+        CompletableFuture<Response> first = named("first", order);
+        CallFixture.soon().until(() -> fixture.retries.size() == 1);
+        CallFixture.soon().until(() -> ((ProjectClient) fixture.project).waiting() == 1);
+        CompletableFuture<Response> second = named("second", order);
+
+        CompletableFuture.allOf(first, second).join();
+        assertThat(order).containsExactly("first", "first", "second");
+        assertThat(provider.requests.get(1).atNs() - provider.requests.get(0).atNs())
+                .isGreaterThanOrEqualTo(800_000_000L);
+        assertThat(fixture.charged()).isEqualTo("3 requests, 14 in, 6 out");
+    }
+
+    private CompletableFuture<Response> named(String name, List<String> order) {
+        return fixture.project
+                .callAsync(CALL, CallFixture.PROFILE, fixture.http.sendsAsync(attempt -> {
+                    order.add(name);
+                    return provider.request();
+                }))
+                .toCompletableFuture();
+    }
+
+    /** A hold can end early, by an operator's hand; the provider's word to this call stands. */
+    @Test
+    void aPermitThatComesTooEarlyGoesBack() {
+        provider.answers(Told.refused(429, "rate_limit_error", "retry-after-ms", "1500"), Told.served());
+        CompletableFuture<Response> call = fixture.callAsync();
+        CallFixture.soon().until(() -> ((ProjectClient) fixture.project).waiting() == 1);
+        Store store = ((SluiceClient) fixture.sluice).store;
+        store.observe(new Store.Observations(fixture.id, "operator", List.of(new Store.Observation.Release("*"))))
+                .toCompletableFuture()
+                .join();
+        CallFixture.soon().until(() -> ((ProjectClient) fixture.project).pausing.size() == 1);
+        Budget.take(fixture.project, CALL).cancel();
+
+        assertThat(call.join().status()).isEqualTo(200);
+        assertThat(provider.requests.get(1).atNs() - provider.requests.get(0).atNs())
+                .isGreaterThanOrEqualTo(1_500_000_000L);
+        assertThat(fixture.charged()).isEqualTo("2 requests, 7 in, 3 out");
+    }
+
+    /** anthropics/claude-code#75087: nine tries in a row, and the session died. Here one asks for all. */
+    @Test
+    void tenCallsOutlastAnOverloadAndFewAreSentDuringIt() {
+        long start = System.nanoTime();
+        provider.answersUntil(start + 2_500_000_000L, Told.refused(529, "overloaded_error"), Told.served());
+        List<CompletableFuture<Response>> calls = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            calls.add(fixture.callAsync());
+        }
+        assertThat(calls).allSatisfy(call -> assertThat(call.join().status()).isEqualTo(200));
+
+        int sent = provider.requests.size();
+        assertThat(sent - 10)
+                .as("refused: 4 in flight at first, then one at a time")
+                .isBetween(5, 8);
+        assertThat(fixture.charged()).isEqualTo(sent + " requests, 70 in, 30 out");
+    }
+
+    /** langchain-ai/langchainjs#1929, for those who wait as well. */
+    @Test
+    void whereTheAccountIsEmptyThoseInLineAreToldAtOnce() {
+        provider.answers(Told.of(429, """
+                {"error":{"message":"quota","type":"insufficient_quota","code":"insufficient_quota"}}"""));
+        List<CompletableFuture<Response>> calls = new ArrayList<>();
+        for (int i = 0; i < 14; i++) {
+            calls.add(fixture.project
+                    .callAsync(CALL, OpenAi.PROFILE, fixture.http.sendsAsync(attempt -> provider.request()))
+                    .toCompletableFuture());
+        }
+        long start = System.nanoTime();
+        assertThat(calls)
+                .allSatisfy(call -> assertThat(call)
+                        .failsWithin(Duration.ofSeconds(5))
+                        .withThrowableThat()
+                        .havingRootCause()
+                        .withMessageContaining("credits"));
+        assertThat(Budget.since(start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(provider.requests).as("those that were in flight").hasSizeLessThanOrEqualTo(4);
+        assertThat(fixture.retries).isEmpty();
     }
 
     /** A pause is not one of those who hold a slot. */

@@ -27,7 +27,8 @@ class EstimatesTest {
         "LEARNED, 100,   512,  100", // the provider cuts it there
         "LEARNED, 32000, 9000, 9000", // what is learned may be more than its class assumes
         "LEARNED, ,      9000, 8192",
-        "LEARNED, 0,     512,  1", // never nothing
+        "LEARNED, 32000, 1,    1", // answers without output reserve one token: the scripts see to it
+        "LEARNED, 0,     512,  0", // the call says that it wants none
         "MAX,     32000, 512,  32000",
         "MAX,     ,      512,  8192",
         "NONE,    32000, 512,  0"

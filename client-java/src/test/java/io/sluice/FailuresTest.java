@@ -59,6 +59,8 @@ class FailuresTest {
         assertThat(Failures.neverLeft(new ConnectException())).isTrue();
         assertThat(Failures.neverLeft(new HttpConnectTimeoutException("t"))).isTrue();
         assertThat(Failures.neverLeft(new UnknownHostException())).isTrue();
+        assertThat(Failures.neverLeft(new IOException(new IllegalStateException(new ConnectException()))))
+                .isTrue();
         assertThat(Failures.neverLeft(new HttpTimeoutException("t"))).isFalse();
         assertThat(Failures.neverLeft(new SocketException("reset"))).isFalse();
     }

@@ -21,6 +21,10 @@ final class FakeStore implements Store {
     final List<Settlement> ended = new ArrayList<>();
     Function<Settlement, Settled> settle = it -> new Settled.Ended(it.how(), false, it.memo());
     final List<Observations> observed = new ArrayList<>();
+
+    /** What was observed and ended, in the order in which it came. */
+    final List<String> heard = new ArrayList<>();
+
     Function<Observations, CompletionStage<Observed>> observe =
             it -> CompletableFuture.failedStage(new OutageException("timeout", "not in this test", null));
     List<Learned> known = List.of();
@@ -43,6 +47,7 @@ final class FakeStore implements Store {
     @Override
     public CompletionStage<Settled> settle(Settlement settlement) {
         ended.add(settlement);
+        heard.add(settlement.how());
         return CompletableFuture.completedStage(settle.apply(settlement));
     }
 
@@ -56,6 +61,7 @@ final class FakeStore implements Store {
     @Override
     public CompletionStage<Observed> observe(Observations observations) {
         observed.add(observations);
+        heard.add("observe");
         return observe.apply(observations);
     }
 

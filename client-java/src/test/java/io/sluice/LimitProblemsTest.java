@@ -266,6 +266,11 @@ class LimitProblemsTest {
                         "true"),
                 limit("usd: {per: hour, adopt: true}", "/usd/adopt", "goes with rpm, itpm, otpm, tpm only", "true"),
                 limit(
+                        "rpm: {window: calendar, adaptive: {start: 5}}",
+                        "/rpm/adaptive",
+                        "goes with window: refill only",
+                        "{…}"),
+                limit(
                         "concurrency: {adaptive: {start: 1, max: 5}}",
                         "/concurrency/adaptive",
                         "adaptive does not go with concurrency",
@@ -295,6 +300,12 @@ class LimitProblemsTest {
                         "x: {amount: 5, per: hour, of: usd, weights_for: {m: {input: 1}}}",
                         "/x/weights_for",
                         "counts by prices",
+                        "{…}"),
+                row(
+                        priced + "usd: {amount: 9008, per: month}}",
+                        "/limits/usd",
+                        3,
+                        "usd cannot be counted exactly below 2^53; amounts up to 9007 can",
                         "{…}"),
                 // 10^12 parts a dollar, because the price has 6 decimals of a micro-dollar
                 row(

@@ -54,6 +54,7 @@ class MetersTest {
                         "sluice.rejections[class, kind, project]",
                         "sluice.tokens[class, project, type]",
                         "sluice.usage.missing[]",
+                        "sluice.observations.dropped[project]",
                         "sluice.shadow[class, limit, project]",
                         "sluice.store.up[]",
                         "sluice.script[script]");

@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 
 /** A provider that answers what it is told to: the answers in turn, the last one for ever. */
 final class ProviderStub implements AutoCloseable {
@@ -51,6 +52,8 @@ final class ProviderStub implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<Told> told = new CopyOnWriteArrayList<>();
+
+    private volatile Supplier<Told> chosen = Told::served;
 
     /** When each request came, and its headers. */
     final List<Request> requests = new CopyOnWriteArrayList<>();
@@ -110,10 +113,20 @@ final class ProviderStub implements AutoCloseable {
         told.addAll(List.of(answers));
     }
 
+    /** The one until that instant, the other after it. */
+    void answersUntil(long instantNs, Told before, Told after) {
+        told.clear();
+        chosen = () -> System.nanoTime() - instantNs < 0 ? before : after;
+    }
+
+    private Told next() {
+        return told.isEmpty() ? chosen.get() : told.get(Math.min(requests.size(), told.size() - 1));
+    }
+
     private void answer(HttpExchange exchange) throws IOException {
         Told answer;
         synchronized (this) {
-            answer = told.get(Math.min(requests.size(), told.size() - 1));
+            answer = next();
             requests.add(new Request(System.nanoTime(), Map.copyOf(exchange.getRequestHeaders())));
         }
         exchange.getRequestBody().readAllBytes();

@@ -2,10 +2,13 @@ package io.sluice.redis;
 
 import static io.sluice.redis.Scripted.MIN;
 import static io.sluice.redis.Scripted.S;
+import static io.sluice.redis.Scripted.calendar;
 import static io.sluice.redis.Scripted.perMinute;
+import static io.sluice.redis.Scripted.rolling;
 import static io.sluice.redis.Scripted.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.CalendarTexts;
 import io.sluice.RefillLimit;
 import io.sluice.ScopeLimits;
 import io.sluice.Weights;
@@ -29,6 +32,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RandomSequencesIT {
     private static final int STEPS = Integer.getInteger("model.steps", 400);
     private static final List<String> CLASSES = List.of("c:a", "c:b");
+    private static final List<String> CALENDARS = CalendarTexts.of(
+            "day America/Los_Angeles", "minute UTC", "hour Australia/Lord_Howe", "month Europe/Berlin", "day UTC");
+
+    /** An ordinary day; one of 25 hours and one of 23 in California; the end of February. */
+    private static final List<Long> STARTS =
+            List.of(1_796_000_000L * S, 1_793_511_000L * S, 1_805_011_000L * S, 1_803_840_000L * S);
 
     private final RedisServer server;
 
@@ -51,14 +60,16 @@ class RandomSequencesIT {
         private final ReferenceModel model = new ReferenceModel();
         private final List<String> ids = new ArrayList<>();
         private final Map<String, Deque<long[]>> admitted = new HashMap<>();
-        private long now = 1_796_000_000L * S;
+        private long now;
         private ScopeLimits[] policy;
+        private List<String> calendars = CALENDARS;
         private String step = "";
 
         Run(long seed, Scripted scripts) {
             this.seed = seed;
             this.random = new Random(seed);
             this.scripts = scripts;
+            this.now = STARTS.get((int) (seed % STARTS.size()));
         }
 
         void go() {
@@ -87,6 +98,9 @@ class RandomSequencesIT {
             if (random.nextInt(10) == 0) {
                 by = -Math.min(by, 900_000); // Redis's clock, a little back
             }
+            if (random.nextInt(4) == 0) {
+                by = toAnEnd(by);
+            }
             // Never more than 1 s behind what was seen: larger steps have rows of their own.
             now = Math.max(now + by, model.scopes.get("p").last - 900_000);
             step += "time passes by " + by;
@@ -101,7 +115,23 @@ class RandomSequencesIT {
             admitted.clear();
         }
 
+        /** To where a window ends, a rolling one's slot too, or just before. */
+        private long toAnEnd(long otherwise) {
+            List<Long> ends = new ArrayList<>();
+            model.scopes
+                    .values()
+                    .forEach(scope -> scope.limits.values().forEach(limit -> {
+                        if (limit.isWindow()) {
+                            ends.add(limit.isCalendar() ? limit.ends : (now / limit.width() + 1) * limit.width());
+                        }
+                    }));
+            ends.removeIf(end -> end <= now);
+            return ends.isEmpty() ? otherwise : ends.get(random.nextInt(ends.size())) - now - random.nextInt(2);
+        }
+
         private void install() {
+            // A removed limit goes on by a calendar that the policy has no more.
+            calendars = random.nextInt(3) > 0 ? CALENDARS : CALENDARS.subList(0, 2);
             policy = new ScopeLimits[] {
                 new ScopeLimits("p", random.nextInt(5) == 0 ? 0 : random.nextInt(3, 30), limits("p")),
                 new ScopeLimits("c:a", random.nextInt(1, 6), limits("c:a")),
@@ -110,9 +140,12 @@ class RandomSequencesIT {
             step += "install " + List.of(policy);
             long before = model.scopes.isEmpty() ? now : model.time(now);
             String stamp = scripts.stamp;
-            scripts.install(now, policy);
+            Map<String, List<String>> places = Map.copyOf(scripts.names);
+            Map<String, Boolean> forgettable = model.forgettable(before);
+            scripts.install(now, Scripted.Rules.USUAL.calendars(calendars), policy);
             if (!scripts.stamp.equals(stamp)) {
-                model.install(before, policy);
+                model.install(before, calendars, policy);
+                model.startAnew(scripts.moved(places), forgettable, before, step);
                 admitted.clear();
             }
         }
@@ -145,7 +178,30 @@ class RandomSequencesIT {
             if (random.nextInt(40) == 0) {
                 limits.add(perMinute("shut", 0));
             }
+            windows(limits);
             return limits;
+        }
+
+        /** One name is by a calendar, another rolls, and a third is now this and now that. */
+        private void windows(List<RefillLimit> limits) {
+            if (random.nextInt(2) == 0) {
+                limits.add(calendar("rpd", random.nextInt(30) == 0 ? 0 : random.nextInt(10, 80), aCalendar()));
+            }
+            if (random.nextInt(2) == 0) {
+                limits.add(rolling("spend", random.nextInt(10, 60), random.nextInt(3) == 0 ? MIN : 600 * S));
+            }
+            if (random.nextInt(3) == 0) {
+                limits.add(
+                        switch (random.nextInt(3)) {
+                            case 0 -> calendar("turns", random.nextInt(20, 90), aCalendar());
+                            case 1 -> rolling("turns", random.nextInt(20, 90), 100 * S);
+                            default -> perMinute("turns", random.nextInt(20, 90));
+                        });
+            }
+        }
+
+        private int aCalendar() {
+            return random.nextInt(calendars.size()) + 1;
         }
 
         private Map<String, Map<String, Long>> costs(String modelClass) {
@@ -158,7 +214,21 @@ class RandomSequencesIT {
                 case 1 -> random.nextInt(3_000_000);
                 default -> random.nextInt(1_000);
             };
-            return Map.of("rpm", 1L, "itpm", input, "daily", (long) random.nextInt(5), "shut", 0L);
+            return Map.of(
+                    "rpm",
+                    1L,
+                    "itpm",
+                    input,
+                    "daily",
+                    (long) random.nextInt(5),
+                    "shut",
+                    0L,
+                    "rpd",
+                    (long) random.nextInt(4),
+                    "spend",
+                    (long) random.nextInt(6),
+                    "turns",
+                    (long) random.nextInt(4));
         }
 
         private void acquire() {
@@ -170,7 +240,8 @@ class RandomSequencesIT {
             Map<String, Map<String, Long>> costs = costs(modelClass);
             step += "acquire " + id + " " + digest + " " + costs;
             Map<String, String> before = scripts.rawLevels();
-            boolean due = model.permits.values().stream().anyMatch(permit -> permit.due <= model.time(now));
+            boolean due = model.permits.values().stream().anyMatch(permit -> permit.due <= model.time(now))
+                    || model.scopes.values().stream().anyMatch(scope -> scope.windowEnds() <= model.time(now));
             List<Object> reply = scripts.acquire(now, id, digest, "h", lease, costs);
             ReferenceModel.Answer expected = model.acquire(now, id, digest, lease, costs);
             // Of several limits that make it impossible the first one found is named.
@@ -185,7 +256,7 @@ class RandomSequencesIT {
             }
             if (reply.get(0).equals("wait")) {
                 assertThat((Long) reply.get(2)).as(step + ": exact wait").isEqualTo(expected.exactUs());
-                if (expected.exactUs() > 0 && reply.get(1).equals(reply.get(2)) && expected.exactUs() < 20 * S) {
+                if (expected.exactUs() > 0 && reply.get(1).equals(reply.get(2)) && expected.exactUs() < 90 * S) {
                     sleepExactly(expected.exactUs(), costs);
                 }
             }
@@ -299,6 +370,11 @@ class RandomSequencesIT {
                             .isEqualTo(expected.levelAt(at, level).longValueExact());
                     assertThat(found.level()).as(what).isLessThanOrEqualTo(found.capacity());
                     assertThat(found.active()).as(what).isEqualTo(level.active);
+                    if (level.isCalendar() && level.active) {
+                        assertThat(found.ends())
+                                .as(what + ", window ends")
+                                .isEqualTo(level.ends > at ? level.ends : Boundaries.next(level.calendar, at));
+                    }
                     assertThat(found.admitted())
                             .as(what + ", admitted")
                             .isEqualTo(level.admittedIn(at).longValueExact());

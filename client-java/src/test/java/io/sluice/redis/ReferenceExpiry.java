@@ -38,6 +38,8 @@ final class ReferenceExpiry {
                     line.unpark(name, now);
                 }))));
         line.hosts.forEach((host, it) -> dues.add(new Due(it.lookAt, host, () -> dropIfSilent(host, it, now))));
+        line.budget.scopes.forEach(
+                (name, scope) -> dues.add(new Due(scope.windowEnds(), name, () -> line.budget.windowsEnd(now))));
         dues.removeIf(due -> due.at() > now);
         dues.sort(Comparator.comparingLong(Due::at).thenComparing(Due::member));
         return dues;

@@ -1,5 +1,7 @@
 package io.sluice.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.sluice.RefillLimit;
 import io.sluice.ScopeLimits;
 import java.math.BigInteger;
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class ReferenceModel {
     private static final long S = 1_000_000;
     private static final int GATE_SLOTS = 12;
+    private static final int ROLLING_SLOTS = 60;
     private static final BigInteger EXACT = BigInteger.ONE.shiftLeft(53).subtract(BigInteger.ONE);
 
     final Map<String, Scope> scopes = new TreeMap<>();
@@ -29,6 +32,9 @@ final class ReferenceModel {
     final Map<String, Scope> templates = new TreeMap<>();
 
     long version;
+
+    /** What the windows of the calendar go by; limits name them by place, from 1. */
+    private List<String> calendars = List.of();
 
     /** Everything is admitted, and no charge drives a level below one minute of debt. */
     boolean shadow;
@@ -43,9 +49,29 @@ final class ReferenceModel {
 
         final TreeMap<Long, BigInteger> admitted = new TreeMap<>();
 
-        Limit(RefillLimit is) {
+        /** Of the calendar's windows: which calendar, and when the present one ends. */
+        String calendar;
+
+        long ends;
+
+        Limit(RefillLimit is, String calendar, long now) {
             this.is = is;
             this.level = big(is.capacity());
+            this.calendar = calendar;
+            this.ends = isCalendar() ? Boundaries.next(calendar, now) : 0;
+        }
+
+        boolean isCalendar() {
+            return is.calendar() > 0;
+        }
+
+        /** What was admitted in any period, up to now. */
+        boolean isRolling() {
+            return is.rate() == 0 && is.calendar() == 0 && width() > 0;
+        }
+
+        boolean isWindow() {
+            return isCalendar() || isRolling();
         }
 
         long width() {
@@ -56,7 +82,7 @@ final class ReferenceModel {
             if (width() == 0) {
                 return BigInteger.ZERO;
             }
-            return admitted.tailMap(now / width() - GATE_SLOTS).values().stream()
+            return admitted.tailMap(now / width() - (isRolling() ? ROLLING_SLOTS : GATE_SLOTS)).values().stream()
                     .reduce(BigInteger.ZERO, BigInteger::add);
         }
 
@@ -78,6 +104,9 @@ final class ReferenceModel {
 
         /** Takes units of cost, in shadow mode down to one minute of debt and no further. */
         void take(BigInteger units, boolean downToAMinute) {
+            if (isRolling()) {
+                return; // what is left is what the slots leave
+            }
             BigInteger before = level;
             add(units.multiply(big(is.factor())).negate());
             if (downToAMinute) {
@@ -115,6 +144,12 @@ final class ReferenceModel {
 
         /** What a limit holds at {@code now}; nothing is changed by looking. */
         BigInteger levelAt(long now, Limit limit) {
+            if (limit.isRolling()) {
+                return big(limit.is.capacity()).subtract(limit.admittedIn(now));
+            }
+            if (limit.isCalendar() && now >= limit.ends) {
+                return big(limit.is.capacity());
+            }
             long ticks = Math.max(0, now / limit.is.tickUs() - last / limit.is.tickUs());
             BigInteger refill = big(ticks).multiply(big(limit.is.rate()));
             return limit.level.add(refill).min(big(limit.is.capacity()));
@@ -126,8 +161,20 @@ final class ReferenceModel {
                 limit.level = levelAt(now, limit);
                 boolean isFull = limit.level.equals(big(limit.is.capacity()));
                 limit.full = isFull ? now : Math.min(limit.full, now);
+                if (limit.isCalendar() && (now >= limit.ends || now < last)) {
+                    limit.ends = Boundaries.next(limit.calendar, now);
+                }
             }
             last = now;
+        }
+
+        /** When the first window of a limit that counts ends. */
+        long windowEnds() {
+            return limits.values().stream()
+                    .filter(limit -> limit.active && limit.isCalendar())
+                    .mapToLong(limit -> limit.ends)
+                    .min()
+                    .orElse(Long.MAX_VALUE);
         }
     }
 
@@ -191,7 +238,7 @@ final class ReferenceModel {
         fresh.last = now;
         fresh.slots = template.slots;
         template.limits.forEach((limit, it) -> {
-            Limit full = new Limit(it.is);
+            Limit full = new Limit(it.is, it.calendar, now);
             full.active = it.active;
             full.full = now;
             fresh.limits.put(limit, full);
@@ -204,8 +251,9 @@ final class ReferenceModel {
         return scopes.computeIfAbsent(name, it -> look(it, now));
     }
 
-    void install(long now, ScopeLimits... installed) {
+    void install(long now, List<String> goesBy, ScopeLimits... installed) {
         version++;
+        calendars = goesBy;
         Map<String, ScopeLimits> wanted = new TreeMap<>();
         for (ScopeLimits it : installed) {
             wanted.put(it.scope(), it);
@@ -220,41 +268,89 @@ final class ReferenceModel {
         scopes.forEach((name, scope) -> change(scope, wanted, isMadeOnDemand(name) ? name.substring(0, 2) : name, now));
     }
 
-    private static void change(Scope scope, Map<String, ScopeLimits> wanted, String name, long now) {
+    private void change(Scope scope, Map<String, ScopeLimits> wanted, String name, long now) {
         ScopeLimits none = new ScopeLimits(name, ScopeLimits.UNLIMITED, List.of());
         change(scope, wanted.getOrDefault(name, none), now);
+    }
+
+    /** Each limit, as {@code scope limit}, and whether another may take its place: it was removed and owes nothing. */
+    Map<String, Boolean> forgettable(long now) {
+        Map<String, Boolean> found = new HashMap<>();
+        scopes.forEach((name, scope) -> scope.limits.forEach((limit, it) -> {
+            boolean isFull = scope.levelAt(now, it).equals(big(it.is.capacity()));
+            found.put(
+                    name + " " + limit,
+                    !it.active && isFull && it.admittedIn(now).signum() == 0);
+        }));
+        return found;
+    }
+
+    /** Limits that came back at another place than they had: only of those that could be forgotten. */
+    void startAnew(List<String[]> moved, Map<String, Boolean> forgettable, long now, String what) {
+        for (String[] it : moved) {
+            Boolean mayBeNew = forgettable.get(it[0] + " " + it[1]);
+            if (mayBeNew != null) {
+                assertThat(mayBeNew)
+                        .as(what + ": " + it[1] + " of " + it[0] + " could be forgotten")
+                        .isTrue();
+                startsAnew(it[0], it[1], now);
+            }
+        }
     }
 
     /**
      * A limit that was removed, owed nothing, and came back at another place: it is a new one, which no permit of today
      * took.
      */
-    void startsAnew(String scope, String limit, long now) {
+    private void startsAnew(String scope, String limit, long now) {
         Limit it = Objects.requireNonNull(scopes.get(scope)).limits.get(limit);
-        Limit fresh = new Limit(it.is);
+        Limit fresh = new Limit(it.is, it.calendar, now);
         Objects.requireNonNull(scopes.get(scope)).limits.put(limit, fresh);
         permits.values()
                 .forEach(permit ->
                         permit.costs.getOrDefault(scope, new TreeMap<>()).remove(limit));
     }
 
-    private static void change(Scope scope, ScopeLimits to, long now) {
+    private void change(Scope scope, ScopeLimits to, long now) {
         scope.advance(now);
         scope.slots = to.slots();
         scope.limits.values().forEach(limit -> limit.active = false);
         for (RefillLimit refill : to.refills()) {
+            String calendar = refill.calendar() > 0 ? calendars.get(refill.calendar() - 1) : "";
             Limit limit = scope.limits.get(refill.name());
             if (limit == null) {
-                scope.limits.put(refill.name(), new Limit(refill));
-            } else {
-                carryOver(limit, refill, now);
+                scope.limits.put(refill.name(), new Limit(refill, calendar, now));
+                continue;
+            }
+            limit.level = scope.levelAt(now, limit);
+            boolean wasWindow = limit.isWindow();
+            BigInteger used = big(limit.is.capacity()).subtract(limit.level);
+            carryOver(limit, refill, now, used);
+            if (limit.isWindow()) {
+                becomesWindow(limit, calendar, now, wasWindow ? used : null);
             }
         }
     }
 
-    private static void carryOver(Limit limit, RefillLimit to, long now) {
+    /** What was used of a window is used of the next one too, whatever its amount. Of anything else no more is left than was. */
+    private static void becomesWindow(Limit limit, String calendar, long now, @Nullable BigInteger used) {
+        BigInteger capacity = big(limit.is.capacity());
+        BigInteger level = used == null ? limit.level : capacity.subtract(used);
+        if (limit.isCalendar()) {
+            limit.level = level;
+            limit.calendar = calendar;
+            limit.ends = Boundaries.next(calendar, now);
+            limit.admitted.clear();
+        } else if (!limit.admittedIn(now).equals(capacity.subtract(level))) {
+            limit.admitted.clear();
+            limit.admit(now, capacity.subtract(level));
+        }
+    }
+
+    private static void carryOver(Limit limit, RefillLimit to, long now, BigInteger used) {
         long width = limit.width();
-        BigInteger admitted = width > 0 ? limit.admittedIn(now) : limit.notYetRefilled();
+        boolean wasWindow = limit.isWindow();
+        BigInteger admitted = width > 0 ? limit.admittedIn(now) : wasWindow ? used : limit.notYetRefilled();
         if (limit.is.factor() != to.factor()) {
             BigInteger factor = big(limit.is.factor());
             BigInteger[] parts = limit.level.divideAndRemainder(factor);
@@ -265,7 +361,7 @@ final class ReferenceModel {
         limit.is = to;
         limit.active = true;
         limit.add(BigInteger.ZERO);
-        if (limit.width() != width) {
+        if (limit.width() != width || wasWindow != limit.isWindow()) {
             limit.admitted.clear();
             limit.admit(now, admitted);
         }
@@ -287,6 +383,7 @@ final class ReferenceModel {
 
     /** Everything that is due at {@code now}. */
     void expire(long now) {
+        windowsEnd(now);
         for (String id : List.copyOf(permits.keySet())) {
             Permit permit = permits.get(id);
             if (permit.due > now) {
@@ -402,8 +499,9 @@ final class ReferenceModel {
                     continue;
                 }
                 long cost = costs.get(name).getOrDefault(limit.is.name(), 0L);
-                if (limit.is.rate() == 0 || cost > limit.is.ceiling()) {
-                    code = !code.isEmpty() ? code : limit.is.rate() == 0 ? "closed" : "never";
+                boolean isClosed = limit.is.capacity() == 0;
+                if (isClosed || cost > limit.is.ceiling()) {
+                    code = !code.isEmpty() ? code : isClosed ? "closed" : "never";
                     forEver.add(name + " " + limit.is.name());
                     continue;
                 }
@@ -446,6 +544,13 @@ final class ReferenceModel {
 
     /** By trying: the first tick at which it fits, nothing else happening. */
     static long wait(Scope scope, Limit limit, long now, long cost) {
+        if (limit.isWindow()) {
+            long at = now;
+            while (scope.levelAt(at, limit).compareTo(big(cost)) < 0) {
+                at = limit.isCalendar() ? limit.ends : (at / limit.width() + 1) * limit.width();
+            }
+            return at - now;
+        }
         BigInteger needed = big(cost).multiply(big(limit.is.factor()));
         boolean oversize = needed.compareTo(big(limit.is.capacity())) > 0;
         BigInteger goal = oversize ? big(limit.is.capacity()) : needed;
@@ -495,7 +600,7 @@ final class ReferenceModel {
             Scope scope = scope(name, now);
             scope.advance(now);
             for (Limit limit : scope.limits.values()) {
-                correct(limit, permit, costs, nothing ? Map.of() : used.get(name), shadow);
+                correct(limit, permit, costs, nothing ? Map.of() : used.get(name), now, shadow);
             }
         });
     }
@@ -510,12 +615,17 @@ final class ReferenceModel {
             Permit permit,
             Map<String, Long> costs,
             @Nullable Map<String, Long> used,
+            long now,
             boolean downToAMinute) {
         if (used == null || !costs.containsKey(limit.is.name())) {
             return;
         }
         long estimate = costs.get(limit.is.name());
         BigInteger back = big(estimate - bounded(limit, estimate, used.getOrDefault(limit.is.name(), 0L)));
+        if (limit.isRolling()) {
+            correctRolling(limit, permit.granted, back, now);
+            return;
+        }
         if (back.signum() < 0) {
             limit.take(back.negate(), downToAMinute);
         } else if (limit.full <= permit.granted) {
@@ -525,6 +635,27 @@ final class ReferenceModel {
         // A slot that is not there any more (its width has changed) cannot be corrected.
         if (limit.width() > 0 && limit.admitted.containsKey(permit.granted / limit.width())) {
             limit.admit(permit.granted, back.negate());
+        }
+    }
+
+    /** Where it was admitted, as long as that counts: never more back than is there. After that it is made good, or taken now. */
+    private static void correctRolling(Limit limit, long granted, BigInteger back, long now) {
+        long slot = granted / limit.width();
+        boolean counts = slot >= now / limit.width() - ROLLING_SLOTS && limit.admitted.containsKey(slot);
+        if (counts) {
+            limit.admit(granted, back.min(limit.admitted.get(slot)).negate());
+        } else if (back.signum() < 0) {
+            limit.admit(now, back.negate());
+        }
+    }
+
+    /** The window of a calendar limit is over: that is noted at once, with the project's time. */
+    void windowsEnd(long now) {
+        for (Scope scope : scopes.values()) {
+            if (scope.windowEnds() <= now) {
+                scope.advance(now);
+                scopes.get("p").advance(now);
+            }
         }
     }
 

@@ -29,7 +29,7 @@ final class ReferenceScripts {
     private long arrivals;
 
     void install(long now, Scripted.Rules rules, ScopeLimits... scopes) {
-        budget.install(now, scopes);
+        budget.install(now, rules.calendars(), scopes);
         budget.shadow = rules.mode().equals("shadow");
         maxWaiters = rules.maxWaiters();
         most = rules.most();

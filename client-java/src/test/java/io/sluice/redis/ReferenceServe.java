@@ -103,10 +103,12 @@ final class ReferenceServe {
             }
         });
         firm.forEach((waiter, modelClass) -> {
-            Set<String> lacking = shortOn(waiter);
             if (!mayStayFirm(waiter)) {
                 order.of(modelClass).firm = null;
-            } else if (lacking.isEmpty()) {
+                return;
+            }
+            Set<String> lacking = shortOn(waiter);
+            if (lacking.isEmpty()) {
                 grant(waiter);
             } else {
                 keep(waiter, lacking);

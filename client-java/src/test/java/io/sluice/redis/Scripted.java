@@ -78,6 +78,35 @@ final class Scripted implements AutoCloseable {
         return perMinute(name, amount, 10, 60);
     }
 
+    /** A limit by windows of the calendar: the one at that place, from 1. A minute has 1/1440 of it. */
+    static RefillLimit calendar(String name, long amount, int calendar) {
+        return window(name, amount, Math.max(1, amount / 1_440), 0, 0, calendar);
+    }
+
+    /** A limit by rolling windows. */
+    static RefillLimit rolling(String name, long amount, long periodUs) {
+        long minute = Math.max(1, amount * MIN / periodUs);
+        return window(name, amount, minute, periodUs, (periodUs + 59) / 60, 0);
+    }
+
+    private static RefillLimit window(String name, long amount, long minute, long spanUs, long widthUs, int calendar) {
+        return new RefillLimit(
+                name,
+                0,
+                1,
+                1,
+                amount,
+                amount,
+                spanUs,
+                amount,
+                minute,
+                new Weights(1, 1, 0, 0, 0, 0),
+                widthUs,
+                calendar,
+                1_000_000,
+                RefillLimit.Finds.NONE);
+    }
+
     /** A project without limits of its own, with one class {@code c:m}. */
     static ScopeLimits[] modelClass(long slots, RefillLimit... limits) {
         return new ScopeLimits[] {
@@ -166,6 +195,20 @@ final class Scripted implements AutoCloseable {
             names.put((String) parts.get(0), (List<String>) parts.get(1));
             active.put((String) parts.get(0), (List<Object>) parts.get(2));
         }
+    }
+
+    /** Limits that have another place than then: scope and name of each. */
+    List<String[]> moved(Map<String, List<String>> before) {
+        List<String[]> moved = new ArrayList<>();
+        before.forEach((scope, limits) -> {
+            List<String> after = names.getOrDefault(scope, List.of());
+            for (String limit : limits) {
+                if (after.contains(limit) && after.indexOf(limit) != limits.indexOf(limit)) {
+                    moved.add(new String[] {scope, limit});
+                }
+            }
+        });
+        return moved;
     }
 
     static final long LEASE = 30 * S;
@@ -493,8 +536,8 @@ final class Scripted implements AutoCloseable {
         listening = true;
     }
 
-    /** What a limit holds. */
-    record Level(boolean active, long level, long capacity, long factor, long rate, long admitted) {
+    /** What a limit holds. {@code ends}: of a window of the calendar, else 0. */
+    record Level(boolean active, long level, long capacity, long factor, long rate, long admitted, long ends) {
         /** In whole units of cost, rounded down. */
         long units() {
             return Math.floorDiv(level, factor);
@@ -524,7 +567,8 @@ final class Scripted implements AutoCloseable {
                                 (Long) l.get(3),
                                 (Long) l.get(4),
                                 (Long) l.get(5),
-                                (Long) l.get(6)));
+                                (Long) l.get(6),
+                                (Long) l.get(7)));
             }
             scopes.put((String) scope.get(0), new Scope((Long) scope.get(1), (Long) scope.get(2), limits));
         }
