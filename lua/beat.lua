@@ -38,6 +38,7 @@ local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 
 local function counted(number, most) return number and number >= 0 and number <= most and number % 1 == 0 end

@@ -40,6 +40,7 @@ local given_now, host, how_many = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 --#include lib/learn
 

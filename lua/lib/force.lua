@@ -122,17 +122,17 @@ function force.used_part(s, i, us)
   return sum * factor * tick / (rate * count * width)
 end
 
--- Twice what was used in the last period, less what a burst may add to it.
+-- Twice what was used in the last period of the limit that was used most, less what its bucket holds: that comes on top.
 function force.next_ramp(s, f)
-  local used, burst = 0, 0
+  local used, held = 0, 0
   for i = 1, s.n do
-    local part = force.used_part(s, i, f.every)
-    if part then
-      local _, _, rate, _, tick, capacity = limit_at(s, i)
-      used, burst = math.max(used, math.min(1, part)), math.max(burst, capacity / rate * tick)
+    local part = math.min(1, force.used_part(s, i, f.every) or 0)
+    if part > used then
+      local _, _, rate, _, tick = limit_at(s, i)
+      used, held = part, math.max(0, s.levels[3 * i]) / rate * tick / f.every
     end
   end
-  return floor(2 * f.ramp * used * f.every / (f.every + burst))
+  return floor(f.ramp * (2 * used - held))
 end
 
 function force.ramp_step(s, f, now)

@@ -1,9 +1,17 @@
 -- A hold: a pause of a scope for the whole fleet, because the provider said so or an operator did.
 --
--- It is one more in-flight limit of its scope: closed until its end, then one call, then twice as many after each success
--- (one more, where calls in flight were the matter), and gone once that is the scope's size. Whoever waits keeps the place. A
--- rejection of a call that was granted before the hold came belongs to the same event: it can make the hold longer, no more. One
--- of a call let in since is a new one: closed again, and the wait doubles where the provider states none.
+-- It is one more in-flight limit of its scope: closed until its end, then one call, then twice as many after each success,
+-- and gone once that is the scope's size. Whoever waits keeps the place. A rejection of a call that was granted before the hold
+-- came belongs to the same event: it can make the hold longer, no more. One of a call let in since is a new one: closed again,
+-- and the wait doubles where the provider states none.
+--
+-- Where calls in flight were too many and no wait is stated, time does not help, fewer calls do: it is open from the start, to as
+-- many as run besides the rejected ones. A later rejection takes one off, or what is missing already, a quarter at most. One more
+-- is tried after as many successes, twice as many after each try that failed, up to 64 times: so few are refused for trying, and
+-- fewer each time. Where not even one may run it closes as others do.
+--
+-- Example: 20 run where the provider takes 8. It refuses 12, and 8 may run. Eight successes later a ninth is tried, and refused;
+-- the next is tried after 16.
 --
 -- In {project}:levels `!holds` names the held scopes, a space between, and `><scope>` is a hold, MessagePack:
 --     [until, opened, most, used, counts, step, good, size, kind, retryable, failures, note, since]
@@ -12,7 +20,7 @@
 -- successes since; size = at which it is over; since = when it last closed. In {project}:times `><scope>` is its next instant: its
 -- end, or when nothing more is to be learned from it.
 local hold = { names = nil, by_scope = {}, changed = false }
-local HOLDS_AT_MOST, LEAST_SIZE = 64, 16
+local HOLDS_AT_MOST, LEAST_SIZE, LONGEST_TRIAL = 64, 16, 6
 local SHORTEST_HOLD, LONGEST_BACKOFF, REOPENED = 1000000, 60000000, 600000000
 local HOLD_PARTS = { 'till', 'opened', 'most', 'used', 'counts', 'step', 'good', 'size', 'kind', 'retryable', 'failures', 'note', 'since' }
 
@@ -71,18 +79,46 @@ function hold.open(h, s, now)
   rescheduled(h, now + REOPENED)
 end
 
+-- A scope's hold, as new: nil where there are too many.
+local function begun(s, now)
+  if #hold.all() >= HOLDS_AT_MOST then return nil end
+  local h = { name = s.name, till = 0, opened = 0, most = 1, used = 0, counts = 0, step = 0, good = 0, failures = -1, since = now }
+  h.size = s.slots >= 0 and s.slots or math.max(LEAST_SIZE, s.levels[2])
+  hold.names[#hold.names + 1] = s.name
+  hold.by_scope[s.name] = h
+  return h
+end
+
+-- Too many in flight, for nobody knows how long: fewer may be from now on. False where that is not possible.
+local function narrow(h, s, now, retryable, granted, note)
+  local besides = s.levels[2] - 1
+  if h.failures < 0 then
+    if besides < 1 then return false end
+    h.till, h.kind, h.retryable, h.note, h.failures = now, 'concurrency', retryable, note, 0
+    hold.open(h, s, now)
+    h.most = besides
+  elseif h.kind ~= 'concurrency' or h.opened == 0 then
+    return false
+  elseif granted >= h.step then
+    if h.most <= 1 then return false end
+    h.most = math.max(math.min(h.most - 1, besides), floor(3 * h.most / 4))
+    h.step, h.good, h.failures = now, 0, math.min(h.failures + 1, 16)
+  elseif h.failures == 0 then
+    -- Of the first event: each rejection tells more of how many run besides.
+    h.most = math.max(1, math.min(h.most, besides))
+  end
+  rescheduled(h, now + REOPENED)
+  return true
+end
+
 -- Puts a scope on hold, or makes its hold longer. `wait` us: -1 until released, -2 or 0 not stated; at most `clamp` us (-1 = any).
 -- `granted`: when the rejected call was granted; 0 = an operator's hold. Nil: too many holds.
 function hold.place(s, now, wait, clamp, kind, retryable, granted, note)
   local h, running = hold.of(s.name), s.levels[2]
   local anew = not h or h.opened > 0 and granted >= h.opened
-  if not h then
-    if #hold.all() >= HOLDS_AT_MOST then return nil end
-    h = { name = s.name, till = 0, opened = 0, most = 1, used = 0, counts = 0, step = 0, good = 0, failures = -1, since = now }
-    h.size = s.slots >= 0 and s.slots or math.max(LEAST_SIZE, running)
-    hold.names[#hold.names + 1] = s.name
-    hold.by_scope[s.name] = h
-  end
+  h = h or begun(s, now)
+  if not h then return nil end
+  if kind == 'concurrency' and wait == -2 and narrow(h, s, now, retryable, granted, note) then return h end
   if anew then h.failures = math.min(h.failures + 1, 16) end
   if wait == -1 then
     wait = clamp >= 0 and clamp or EXACT
@@ -146,7 +182,7 @@ function hold.served(name, granted, now)
   h.good, h.changed, hold.changed = h.good + 1, true, true
   if h.kind ~= 'concurrency' then
     h.most, h.step, h.good = 2 * h.most, now, 0
-  elseif h.good >= h.most then
+  elseif h.good >= h.most * 2 ^ math.max(0, math.min(h.failures, LONGEST_TRIAL)) then
     h.most, h.good = h.most + 1, 0
   end
   if h.most >= h.size then hold.remove(h) end

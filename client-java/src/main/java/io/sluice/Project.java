@@ -1,7 +1,9 @@
 package io.sluice;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One provider project: the budget calls draw on. Thread-safe; made by {@link Sluice#project}.
@@ -71,4 +73,24 @@ public interface Project {
 
     /** The same with limits of its own. */
     CompletionStage<Response> callAsync(Call call, Profile profile, CallOptions options, Sender.Async sender);
+
+    /**
+     * Puts a scope on hold for the whole fleet, as an operator: from the next call on nothing starts there. Calls in flight go
+     * on, and whoever waits keeps the place. A hold that is there already becomes longer, never shorter.
+     *
+     * @param scope {@code p} for the project, or one of its parts as {@link Refusal#scope} names it, such as {@code c:sonnet}
+     * @param length at most 366 days; {@code null} until it is released
+     * @param reason told to whoever is refused for it; one line, at most 256 bytes
+     * @return for how long the scope is on hold now; empty: until it is released
+     * @throws IllegalArgumentException if the policy has no limits for that scope
+     */
+    Optional<Duration> hold(String scope, @Nullable Duration length, String reason);
+
+    /**
+     * Ends the hold of a scope; of all of them where it is {@code null}. An operator's hold is over at once, one that the
+     * provider asked for lets calls in again a few at first, as at its end.
+     *
+     * @return whether anything was on hold
+     */
+    boolean release(@Nullable String scope);
 }

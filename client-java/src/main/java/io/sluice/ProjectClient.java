@@ -3,6 +3,7 @@ package io.sluice;
 import io.sluice.PolicyView.Resolved;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -167,6 +168,16 @@ final class ProjectClient implements Project {
     @Override
     public CompletionStage<Response> callAsync(Call call, Profile profile, CallOptions options, Sender.Async sender) {
         return new Calling(this, call, profile, options, sender).start();
+    }
+
+    @Override
+    public Optional<Duration> hold(String scope, @Nullable Duration length, String reason) {
+        return blocking(() -> new Orders(this).hold(scope, length, reason));
+    }
+
+    @Override
+    public boolean release(@Nullable String scope) {
+        return blocking(() -> new Orders(this).release(scope));
     }
 
     /** Who ends the future in our stead, by cancelling it or by a time-out of its own, keeps nothing. */

@@ -120,6 +120,20 @@ class ForceTablesIT {
         assertThat(minutes.get(5)).isGreaterThan(AMOUNT * 95 / 100);
     }
 
+    /** Where the period is no longer than the bucket it must rise all the same. */
+    @Test
+    void aRampOfShortPeriodsRisesToo() {
+        ramped(ALL / 10, 5 * S);
+        List<Long> periods = new ArrayList<>();
+        for (int k = 0; k < 8; k++) {
+            periods.add(saturate(T0 + k * 5 * S, 5 * S, Long.MAX_VALUE));
+        }
+        for (int k = 1; k < periods.size(); k++) {
+            assertThat(periods.get(k)).as("%s", periods).isLessThanOrEqualTo(2 * periods.get(k - 1) + 1);
+        }
+        assertThat(periods.get(7)).as("%s", periods).isGreaterThan(AMOUNT / 12 * 95 / 100);
+    }
+
     @Test
     void whatIsNotUsedIsNotThereTheNextMinute() {
         ramped(ALL / 10, MIN);

@@ -246,6 +246,76 @@ class HoldTablesIT {
         assertThat(hold().most()).isBetween(most + 1, most + 2);
     }
 
+    /** 12 run where the provider takes 8: it refuses four, and says nothing of when. */
+    @Test
+    void tooManyInFlightForAnUnknownTimeLeavesThoseThatRun() {
+        for (int i = 0; i < 12; i++) {
+            starts(T0, "old" + i);
+        }
+        for (int i = 0; i < 4; i++) {
+            scripts.hold(T0 + 1, "c:m", -2, "concurrency", T0);
+            scripts.settle(T0 + 1, "old" + i, "throttled", ONE);
+        }
+        assertThat(hold()).extracting(Hold::most, Hold::used).containsExactly(8L, 8L);
+        assertThat(starts(T0 + 2, "a")).isFalse();
+        serve(T0 + 2, "old4");
+        assertThat(starts(T0 + 2, "a")).isTrue();
+        assertThat(starts(T0 + 2, "b")).isFalse();
+    }
+
+    @Test
+    void oneMoreIsTriedAndTwiceAsLateAfterATryThatFailed() {
+        for (int i = 0; i < 4; i++) {
+            starts(T0, "old" + i);
+        }
+        scripts.hold(T0 + 1, "c:m", -2, "concurrency", T0);
+        scripts.settle(T0 + 1, "old0", "throttled", ONE);
+        serve(T0 + 1, "old1");
+        serve(T0 + 1, "old2");
+        serve(T0 + 1, "old3");
+        assertThat(servedUntilMoreMayRun(T0 + 2)).isEqualTo(3);
+        assertThat(hold().most()).isEqualTo(4);
+
+        for (int k = 1; k <= 3; k++) {
+            long at = T0 + k * S;
+            for (int i = 0; i < 4; i++) {
+                starts(at, "try" + k + i);
+            }
+            scripts.hold(at + 1, "c:m", -2, "concurrency", at);
+            scripts.settle(at + 1, "try" + k + "0", "throttled", ONE);
+            for (int i = 1; i < 4; i++) {
+                serve(at + 1, "try" + k + i);
+            }
+            assertThat(hold().most()).isEqualTo(3);
+            assertThat(servedUntilMoreMayRun(at + 2)).isEqualTo(3L << k);
+        }
+    }
+
+    private long servedUntilMoreMayRun(long at) {
+        long most = hold().most();
+        long served = 0;
+        while (hold().most() == most) {
+            starts(at, "served" + at + "-" + served);
+            serve(at, "served" + at + "-" + served);
+            served++;
+        }
+        return served;
+    }
+
+    @Test
+    void whereNotEvenOneMayRunItCloses() {
+        starts(T0, "only");
+        scripts.hold(T0 + 1, "c:m", -2, "concurrency", T0);
+        scripts.settle(T0 + 1, "only", "throttled", ONE);
+        assertThat(starts(T0 + 2, "a")).isFalse();
+        assertThat(starts(T0 + 1 + S, "a")).isTrue();
+        assertThat(starts(T0 + 1 + S, "b")).isFalse();
+        scripts.hold(T0 + 2 * S, "c:m", -2, "concurrency", T0 + 1 + S);
+        scripts.settle(T0 + 2 * S, "a", "throttled", ONE);
+        assertThat(starts(T0 + 4 * S - 1, "b")).isFalse();
+        assertThat(starts(T0 + 4 * S, "b")).isTrue();
+    }
+
     @Test
     void keepsPlacesInLine() {
         scripts.install(T0, modelClass(1, whole("rpm", 60_000)));

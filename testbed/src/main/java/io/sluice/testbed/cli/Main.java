@@ -24,6 +24,8 @@ import picocli.CommandLine.TypeConversionException;
             EmulatorCommand.class,
             FleetCommand.class,
             PolicyCommand.class,
+            HoldCommand.class,
+            ReleaseCommand.class,
             ClassifyCommand.class,
             DoctorCommand.class,
             BenchCommand.class

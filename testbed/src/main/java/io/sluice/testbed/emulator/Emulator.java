@@ -22,8 +22,9 @@ import reactor.netty.resources.LoopResources;
  *       start, {@code at}, {@code event} (accepted, rejected, finished, failed, aborted), {@code agent}, {@code model},
  *       {@code pool}, {@code kind} (of a rejection: requests, input, output, tokens, daily, spend, concurrency, credits,
  *       plan_window, acceleration, overload, server), {@code input},
- *       {@code cache_read}, {@code cache_write}, {@code output} (produced; 0 until the call ended), {@code in_flight} (of
- *       the pool, after it), {@code status} (499: the client left), {@code id} (the answer's request id)
+ *       {@code cache_read}, {@code cache_write}, {@code charged} (of {@code tpm}, when it begins), {@code output} (produced;
+ *       0 until the call ended), {@code in_flight} (of the pool, after it), {@code status} (499: the client left),
+ *       {@code id} (the answer's request id)
  *   <li>{@code GET /_stats}: the sums since start or reset
  *   <li>{@code POST /_behave}: 204 and it behaves as the {@link Behaviour JSON} says; 400 with what is wrong with it
  *   <li>{@code POST /_reset}: 204 and counters, stats, log and behaviour are as new; 409 while calls are in flight

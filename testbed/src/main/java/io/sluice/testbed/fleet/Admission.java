@@ -4,14 +4,19 @@ import io.sluice.Usage;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** How a process asks before it sends: one implementation a {@link Strategy}. Thread-safe, and holds no thread. */
-interface Admission extends AutoCloseable {
+/** How a process asks before it sends, where it sends, retries and settles by itself: all strategies but Sluice's own. */
+interface Admission extends Caller {
+
+    @Override
+    default Errand errand(Work work, Surroundings around, BiConsumer<Errand, FleetEvent.Call> done) {
+        return new Attempt(this, work, around, done);
+    }
 
     /**
-     * Completes when the call may be sent, or with {@link NotAdmitted} if it will never be allowed, or not in time.
-     * Cancelling the future ends the wait; nothing is left behind.
+     * Completes when the call may be sent. Cancelling the future ends the wait; nothing is left behind.
      */
     CompletableFuture<Ticket> admit(Work work);
 
@@ -21,9 +26,6 @@ interface Admission extends AutoCloseable {
      * @param retryAfter what the provider said, or {@code null}
      */
     Duration pause(int rejections, @Nullable Duration retryAfter);
-
-    @Override
-    void close();
 
     /** Leave to send one request; ends in exactly one of three ways, and says what it was charged then. */
     interface Ticket {
@@ -39,14 +41,5 @@ interface Admission extends AutoCloseable {
 
         /** Nothing was sent after all. */
         CompletionStage<Charge> unsent();
-    }
-
-    /** The call must be given up; the message says why in a few words. */
-    final class NotAdmitted extends Exception {
-        private static final long serialVersionUID = 1;
-
-        NotAdmitted(String why, @Nullable Throwable cause) {
-            super(why, cause);
-        }
     }
 }

@@ -29,9 +29,9 @@ record AgentConfig(
         long seed,
         long drainMs) {
 
-    Admission admission() {
+    Caller caller() {
         return switch (strategy) {
-            case SLUICE -> new SluiceAdmission(needed(redis), project, "fleet-" + run + "-p" + process);
+            case SLUICE -> new SluiceCaller(needed(redis), project, "fleet-" + run + "-p" + process);
             case NONE -> new NoAdmission();
             case PER_PROCESS -> Bucket4jAdmission.perProcess(numbers, processes);
             case BUCKET4J -> Bucket4jAdmission.shared(numbers, needed(redis), "fleet:{" + project + "}:" + run + ":");

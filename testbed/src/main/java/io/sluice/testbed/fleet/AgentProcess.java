@@ -58,11 +58,12 @@ public final class AgentProcess {
         Target target = new Target(config.target(), config.wire());
         List<Group> roster = Roster.of(config.profile().groups(), config.processes() * config.agents());
         ScheduledThreadPoolExecutor loop = loop();
-        try (Admission admission = config.admission()) {
+        try (Caller caller = config.caller()) {
             target.warmUp();
+            caller.warmUp(new Workload(config.profile(), roster.get(0), config.seed(), config.process(), 0).next());
             tell(new FleetEvent.Ready());
             expect(GO);
-            Surroundings around = new Surroundings(admission, target, loop, System.nanoTime(), this::tell);
+            Surroundings around = new Surroundings(caller, target, loop, System.nanoTime(), this::tell);
             List<Agent> agents = new ArrayList<>();
             for (int i = 0; i < config.agents(); i++) {
                 Group group = roster.get(config.process() * config.agents() + i);

@@ -1,7 +1,6 @@
 package io.sluice.testbed.fleet;
 
 import io.sluice.Usage;
-import io.sluice.testbed.fleet.Admission.NotAdmitted;
 import io.sluice.testbed.fleet.Admission.Ticket;
 import io.sluice.testbed.fleet.FleetEvent.Outcome;
 import io.sluice.testbed.fleet.Target.Answer;
@@ -14,23 +13,13 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One call from the wish to its end: asks, sends, settles. A rejected call asks again, {@value #MOST_TRIES} tries in all.
- * Runs on the loop of its process.
- */
-final class Attempt {
-    private static final int MOST_TRIES = 10;
-
+/** One call that asks its {@link Admission}, sends, settles. A rejected call asks again, {@link Profile#tries} times in all. */
+final class Attempt implements Errand {
+    private final Admission admission;
     private final Work work;
     private final Surroundings around;
-    private final BiConsumer<Attempt, FleetEvent.Call> done;
-
-    private final long wantedNs = System.nanoTime();
-    private long grantedNs;
-    private boolean granted;
-    private @Nullable String modelClass;
-    private int rejections;
-    private Charge charge = Charge.NOTHING;
+    private final BiConsumer<Errand, FleetEvent.Call> done;
+    private final Story story;
 
     private boolean dropped;
     private boolean over;
@@ -38,17 +27,19 @@ final class Attempt {
     private @Nullable Future<?> pausing;
     private @Nullable CompletableFuture<Answer> inFlight;
 
-    /** @param done told once */
-    Attempt(Work work, Surroundings around, BiConsumer<Attempt, FleetEvent.Call> done) {
+    Attempt(Admission admission, Work work, Surroundings around, BiConsumer<Errand, FleetEvent.Call> done) {
+        this.admission = admission;
         this.work = work;
         this.around = around;
         this.done = done;
+        this.story = new Story(work, around);
     }
 
-    void ask() {
+    @Override
+    public void begin() {
         CompletableFuture<Ticket> ticket;
         try {
-            ticket = around.admission().admit(work);
+            ticket = admission.admit(work);
         } catch (RuntimeException e) {
             notAdmitted(e);
             return;
@@ -57,8 +48,8 @@ final class Attempt {
         then(ticket, this::admitted, this::notAdmitted);
     }
 
-    /** Not to be sent any more, if it was not. */
-    void drop() {
+    @Override
+    public void drop() {
         dropped = true;
         if (asking != null) {
             // Whether it was granted at this moment is told as always.
@@ -69,8 +60,8 @@ final class Attempt {
         }
     }
 
-    /** Cuts off what is in flight. */
-    void abort() {
+    @Override
+    public void abort() {
         if (inFlight != null) {
             inFlight.cancel(true);
         }
@@ -82,9 +73,7 @@ final class Attempt {
             then(ticket.unsent(), nothing -> end(Outcome.CUT_OFF, null), this::lost);
             return;
         }
-        granted = true;
-        grantedNs = System.nanoTime();
-        modelClass = ticket.modelClass();
+        story.granted(ticket.modelClass(), System.nanoTime());
         CompletableFuture<Answer> answer = around.target().send(work);
         inFlight = answer;
         then(answer, a -> answered(ticket, a), e -> unanswered(ticket, e));
@@ -94,8 +83,6 @@ final class Attempt {
         asking = null;
         if (dropped) {
             end(Outcome.CUT_OFF, null);
-        } else if (e instanceof NotAdmitted) {
-            end(Outcome.GIVEN_UP, String.valueOf(e.getMessage()));
         } else {
             lost(e);
         }
@@ -129,23 +116,22 @@ final class Attempt {
         then(
                 ending,
                 charged -> {
-                    charge = charge.plus(charged);
+                    story.charged(charged);
                     next.run();
                 },
                 this::lost);
     }
 
     private void again(@Nullable Duration retryAfter) {
-        rejections++;
-        if (rejections == MOST_TRIES) {
-            end(Outcome.GIVEN_UP, "rejected " + MOST_TRIES + " times");
+        story.rejected();
+        if (story.rejections() == work.mostTries()) {
+            end(Outcome.GIVEN_UP, "rejected " + work.mostTries() + " times");
         } else if (dropped) {
             end(Outcome.CUT_OFF, null);
         } else {
-            // That grant was worth nothing: the call waits on.
-            granted = false;
-            Duration pause = around.admission().pause(rejections, retryAfter);
-            pausing = around.loop().schedule(this::ask, pause.toNanos(), TimeUnit.NANOSECONDS);
+            story.waitsOn();
+            Duration pause = admission.pause(story.rejections(), retryAfter);
+            pausing = around.loop().schedule(this::begin, pause.toNanos(), TimeUnit.NANOSECONDS);
         }
     }
 
@@ -175,23 +161,6 @@ final class Attempt {
             return;
         }
         over = true;
-        long nowNs = System.nanoTime();
-        long untilNs = granted ? grantedNs : nowNs;
-        done.accept(
-                this,
-                new FleetEvent.Call(
-                        work.agent(),
-                        work.team(),
-                        work.priority(),
-                        modelClass,
-                        work.size(),
-                        outcome,
-                        granted,
-                        around.sinceStartMs(wantedNs),
-                        TimeUnit.NANOSECONDS.toMillis(untilNs - wantedNs),
-                        granted ? TimeUnit.NANOSECONDS.toMillis(nowNs - grantedNs) : 0,
-                        rejections,
-                        charge,
-                        why));
+        done.accept(this, story.end(outcome, why));
     }
 }

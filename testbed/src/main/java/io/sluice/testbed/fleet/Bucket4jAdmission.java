@@ -15,6 +15,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.sluice.Usage;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -30,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Bucket4jAdmission implements Admission {
     private static final CompletionStage<Void> NOTHING_TO_DO = CompletableFuture.completedFuture(null);
+
+    private static final List<String> RATES =
+            List.of(PolicyNumbers.RPM, PolicyNumbers.ITPM, PolicyNumbers.OTPM, PolicyNumbers.TPM);
 
     private final PolicyNumbers numbers;
     private final Map<String, Meter> meters;
@@ -53,7 +57,7 @@ final class Bucket4jAdmission implements Admission {
         this.close = close;
         this.meters = new LinkedHashMap<>();
         this.capacities = new LinkedHashMap<>();
-        for (String limit : new String[] {PolicyNumbers.RPM, PolicyNumbers.ITPM, PolicyNumbers.OTPM}) {
+        for (String limit : RATES) {
             if (numbers.has(limit)) {
                 long capacity = Math.max(1, (long) (numbers.burst(limit) * share));
                 capacities.put(limit, capacity);
@@ -100,6 +104,7 @@ final class Bucket4jAdmission implements Admission {
         return take(PolicyNumbers.RPM, 1)
                 .thenCompose(taken -> take(PolicyNumbers.ITPM, numbers.inputCost(work.input(), work.cacheRead(), 0)))
                 .thenCompose(taken -> take(PolicyNumbers.OTPM, work.maxOutput()))
+                .thenCompose(taken -> take(PolicyNumbers.TPM, tokens(work, work.maxOutput())))
                 .whenComplete((taken, e) -> {
                     if (e != null) {
                         release();
@@ -132,6 +137,10 @@ final class Bucket4jAdmission implements Admission {
     private CompletionStage<Void> giveBack(String limit, long units) {
         Meter meter = meters.get(limit);
         return meter == null || units <= 0 ? NOTHING_TO_DO : meter.add(units);
+    }
+
+    private long tokens(Work work, long output) {
+        return numbers.tokenCost(work.input() + work.cacheRead(), work.maxOutput(), output);
     }
 
     private void release() {
@@ -174,7 +183,9 @@ final class Bucket4jAdmission implements Admission {
             long used = output == null ? work.maxOutput() : output;
             // Input stays as it was taken.
             return ended(
-                    giveBack(PolicyNumbers.OTPM, work.maxOutput() - used),
+                    giveBack(PolicyNumbers.OTPM, work.maxOutput() - used)
+                            .thenCompose(given ->
+                                    giveBack(PolicyNumbers.TPM, tokens(work, work.maxOutput()) - tokens(work, used))),
                     new Charge(1, work.input(), work.cacheRead(), 0, used));
         }
 
@@ -194,7 +205,8 @@ final class Bucket4jAdmission implements Admission {
 
         private CompletionStage<Void> giveBackTokens() {
             return giveBack(PolicyNumbers.ITPM, numbers.inputCost(work.input(), work.cacheRead(), 0))
-                    .thenCompose(given -> giveBack(PolicyNumbers.OTPM, work.maxOutput()));
+                    .thenCompose(given -> giveBack(PolicyNumbers.OTPM, work.maxOutput()))
+                    .thenCompose(given -> giveBack(PolicyNumbers.TPM, tokens(work, work.maxOutput())));
         }
     }
 

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * How much of what a policy allows reached the provider, from the provider's log.
  *
  * <p>Over an interval of T seconds a limit allows {@code burst + amount × headroom × T}; what was used is what the
- * provider counted in that interval: requests and input when a call was accepted, output as it was produced, taken as
- * even between acceptance and end. Slots in use allow {@code amount × T} slot-seconds.
+ * provider counted in that interval: requests, input and what is charged of {@code tpm} when a call was accepted, output as
+ * it was produced, taken as even between acceptance and end. Slots in use allow {@code amount × T} slot-seconds.
  *
  * <p>Example: rpm 600 at headroom 0.9 and burst 5 s over 30 s allows 45 + 9 × 30 = 315 requests.
  */
@@ -86,6 +86,9 @@ final class Budget {
                         .mapToLong(e -> numbers.inputCost(e.input(), e.cacheRead(), e.cacheWrite()))
                         .sum();
             case PolicyNumbers.OTPM -> overCalls(log, interval, true);
+            case PolicyNumbers.TPM ->
+                acceptedWithin(log, interval).mapToLong(LogEntry::charged).sum()
+                        + (numbers.outputCountsAsTokens() ? overCalls(log, interval, true) : 0);
             case PolicyNumbers.CONCURRENCY -> overCalls(log, interval, false);
             default -> throw new IllegalArgumentException("no limit " + limit);
         };

@@ -28,20 +28,20 @@ final class Child implements AutoCloseable {
     private volatile boolean bye;
     private volatile @Nullable String failure;
 
-    private Child(String name, Process process, Consumer<FleetEvent.Call> calls) {
+    private Child(String name, Process process, Consumer<FleetEvent> told) {
         this.name = name;
         this.process = process;
         this.stdin = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
-        this.reader = new Thread(() -> listen(calls), "fleet-" + name);
+        this.reader = new Thread(() -> listen(told), "fleet-" + name);
         reader.setDaemon(true);
         reader.start();
     }
 
-    static Child start(AgentConfig config, Consumer<FleetEvent.Call> calls) throws IOException {
+    static Child start(AgentConfig config, Consumer<FleetEvent> told) throws IOException {
         Process process = new ProcessBuilder(command())
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        Child child = new Child("p" + config.process(), process, calls);
+        Child child = new Child("p" + config.process(), process, told);
         child.say(Json.MAPPER.writeValueAsString(config));
         return child;
     }
@@ -112,11 +112,11 @@ final class Child implements AutoCloseable {
         }
     }
 
-    private void listen(Consumer<FleetEvent.Call> calls) {
+    private void listen(Consumer<FleetEvent> told) {
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                hear(Json.MAPPER.readValue(line, FleetEvent.class), calls);
+                hear(Json.MAPPER.readValue(line, FleetEvent.class), told);
             }
         } catch (IOException | JacksonException e) {
             failure = "its events cannot be read: " + e.getMessage();
@@ -125,9 +125,9 @@ final class Child implements AutoCloseable {
         }
     }
 
-    private void hear(FleetEvent event, Consumer<FleetEvent.Call> calls) {
-        if (event instanceof FleetEvent.Call call) {
-            calls.accept(call);
+    private void hear(FleetEvent event, Consumer<FleetEvent> told) {
+        if (event instanceof FleetEvent.Call || event instanceof FleetEvent.Task) {
+            told.accept(event);
         } else if (event instanceof FleetEvent.Ready) {
             ready.countDown();
         } else if (event instanceof FleetEvent.Failed failed) {

@@ -24,6 +24,7 @@ public final class Fleet {
     private final Consumer<String> progress;
     private final TargetLog target;
     private final ConcurrentLinkedQueue<FleetEvent.Call> calls = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<FleetEvent.Task> tasks = new ConcurrentLinkedQueue<>();
 
     private Fleet(FleetOptions options, Consumer<String> progress) {
         this.options = options;
@@ -59,7 +60,7 @@ public final class Fleet {
             progress.accept("starting " + options.processes() + " processes with " + options.agents() + " agents each");
             String run = Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
             for (int i = 0; i < options.processes(); i++) {
-                children.add(Child.start(config(run, i), calls::add));
+                children.add(Child.start(config(run, i), this::hear));
             }
             long deadlineNs = System.nanoTime() + READY.toNanos();
             for (Child child : children) {
@@ -69,6 +70,14 @@ public final class Fleet {
         } finally {
             children.forEach(Child::close);
             removeHook(onExit);
+        }
+    }
+
+    private void hear(FleetEvent event) {
+        if (event instanceof FleetEvent.Call call) {
+            calls.add(call);
+        } else if (event instanceof FleetEvent.Task task) {
+            tasks.add(task);
         }
     }
 
@@ -104,7 +113,8 @@ public final class Fleet {
                 stopMs,
                 target.read(),
                 target.stats(),
-                List.copyOf(calls)));
+                List.copyOf(calls),
+                List.copyOf(tasks)));
     }
 
     private void install() {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 @JsonSubTypes({
     @JsonSubTypes.Type(value = FleetEvent.Ready.class, name = "ready"),
     @JsonSubTypes.Type(value = FleetEvent.Call.class, name = "call"),
+    @JsonSubTypes.Type(value = FleetEvent.Task.class, name = "task"),
     @JsonSubTypes.Type(value = FleetEvent.Failed.class, name = "failed"),
     @JsonSubTypes.Type(value = FleetEvent.Bye.class, name = "bye")
 })
@@ -49,6 +50,16 @@ sealed interface FleetEvent {
             return startedMs + waitedMs;
         }
     }
+
+    /**
+     * An agent is done with a task.
+     *
+     * @param completed or the stop signal came first
+     * @param lost how often a call in its middle was given up, and with it what the tools before had told
+     * @param toolRuns how often a tool ran
+     * @param repeated how many of those told what the task had known already
+     */
+    record Task(String agent, boolean completed, int lost, int toolRuns, int repeated) implements FleetEvent {}
 
     /** It cannot go on; the message is one line. */
     record Failed(String message) implements FleetEvent {}

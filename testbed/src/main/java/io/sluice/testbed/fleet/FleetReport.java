@@ -38,6 +38,7 @@ import tools.jackson.databind.JsonNode;
  * @param flows the same of each flow, heaviest first
  * @param flowFairness fairness among flows by charged share ÷ weight
  * @param starvation waits that were too long
+ * @param tasks what became of tasks with tools; {@code null} if the profile has none
  */
 public record FleetReport(
         String strategy,
@@ -67,7 +68,8 @@ public record FleetReport(
         Map<String, Part> byPriority,
         List<Flow> flows,
         FlowFairness flowFairness,
-        Starvation starvation) {
+        Starvation starvation,
+        @Nullable Tasks tasks) {
 
     /**
      * One limit over the judged interval.
@@ -117,7 +119,8 @@ public record FleetReport(
             long stopMs,
             List<LogEntry> log,
             JsonNode stats,
-            List<FleetEvent.Call> calls) {
+            List<FleetEvent.Call> calls,
+            List<FleetEvent.Task> tasks) {
         /** The stop signal, in ms after the start signal. */
         long agentsStopMs() {
             return Math.round(seconds * 1000);
@@ -170,7 +173,8 @@ public record FleetReport(
                 shares.by(c -> c.priority().label()),
                 flows,
                 shares.fairness(flows),
-                Starvation.of(calls, options.profile().starvedMs()));
+                Starvation.of(calls, options.profile().starvedMs()),
+                options.profile().tools() == null ? null : Tasks.of(run.tasks()));
     }
 
     private static @Nullable Interval judged(List<FleetEvent.Call> calls, int processes, long stopMs) {
@@ -198,7 +202,7 @@ public record FleetReport(
 
     /** The provider's own limits and its worst minutes, both as it states them. */
     private static double overshoot(JsonNode stats) {
-        Map<String, String> counted = Map.of("rpm", "requests", "itpm", "input", "otpm", "output");
+        Map<String, String> counted = Map.of("rpm", "requests", "itpm", "input", "otpm", "output", "tpm", "tokens");
         double worst = 0;
         for (Map.Entry<String, String> entry : counted.entrySet()) {
             double limit = stats.path("limits").path(entry.getKey()).asDouble(0);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /** Reports for people: one column a run, side by side. */
@@ -23,6 +24,12 @@ public final class FleetTable {
         rows.add(row("  completed", r -> whole(r.completed())));
         rows.add(row("  given up", r -> whole(r.givenUp())));
         rows.add(row("  cut off by the stop", r -> whole(r.cutOff())));
+        if (reports.stream().anyMatch(r -> r.tasks() != null)) {
+            rows.add(row("tasks completed", r -> task(r, Tasks::completed)));
+            rows.add(row("  lost", r -> task(r, Tasks::lost)));
+            rows.add(row("  tool runs", r -> task(r, Tasks::toolRuns)));
+            rows.add(row("  tool runs repeated", r -> task(r, Tasks::toolRunsRepeated)));
+        }
         rows.add(row("rejected by the provider", r -> whole(r.rejected())));
         keys(reports, FleetReport::rejections)
                 .forEach(kind ->
@@ -74,6 +81,10 @@ public final class FleetTable {
             text.append('\n');
         }
         return text.toString();
+    }
+
+    private static String task(FleetReport report, ToLongFunction<Tasks> number) {
+        return report.tasks() == null ? "-" : whole(number.applyAsLong(report.tasks()));
     }
 
     private static List<String> limits(List<FleetReport> reports) {

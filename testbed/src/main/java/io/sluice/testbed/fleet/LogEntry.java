@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param id the request's number, the same in all its lines
  * @param kind what a rejection was about, such as {@code input}; {@code null} otherwise
  * @param input fresh input in tokens
+ * @param charged what the call takes of {@code tpm} when it begins
  * @param output tokens produced by the end; 0 before
+ * @param inFlight calls that run with it or after it, of the same pool
  */
 record LogEntry(
         long seq,
@@ -23,7 +25,9 @@ record LogEntry(
         long input,
         long cacheRead,
         long cacheWrite,
-        long output) {
+        long charged,
+        long output,
+        int inFlight) {
     boolean is(String what) {
         return event.equals(what);
     }

@@ -1,12 +1,13 @@
 package io.sluice.testbed.fleet;
 
+import io.sluice.Provider;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -16,14 +17,17 @@ import tools.jackson.databind.JsonNode;
  *
  * @param headroom share of each rate that is used: above 0 to 1
  * @param burstSeconds what a bucket holds, in time of refill
- * @param cacheReadsCount whether input read from the cache counts toward {@code itpm}
- * @param amounts stated amount a minute of {@code rpm}, {@code itpm}, {@code otpm}, and {@code concurrency}; those set
+ * @param provider whose rule of counting it is
+ * @param amounts stated amount a minute of {@code rpm}, {@code itpm}, {@code otpm}, {@code tpm}, and {@code concurrency};
+ *     those set
  */
-record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCount, Map<String, Long> amounts) {
+record PolicyNumbers(double headroom, double burstSeconds, Provider provider, Map<String, Long> amounts) {
     static final String RPM = "rpm";
     static final String ITPM = "itpm";
     static final String OTPM = "otpm";
+    static final String TPM = "tpm";
     static final String CONCURRENCY = "concurrency";
+    private static final List<String> ALL = List.of(RPM, ITPM, OTPM, TPM, CONCURRENCY);
     private static final Set<String> ORDINARY = Set.of("standard", "default", "auto", "standard_only");
 
     PolicyNumbers {
@@ -39,7 +43,7 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
         JsonNode policy = Json.YAML.readTree(policyJson);
         JsonNode matching = classOf(policy, model);
         Map<String, Long> amounts = new LinkedHashMap<>();
-        for (String limit : new String[] {RPM, ITPM, OTPM, CONCURRENCY}) {
+        for (String limit : ALL) {
             Long amount = tighter(
                     amount(matching.path("limits").path(limit)),
                     amount(policy.path("limits").path(limit)));
@@ -48,14 +52,14 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
             }
         }
         if (amounts.isEmpty()) {
-            throw new IllegalArgumentException("the policy states none of rpm, itpm, otpm, concurrency for " + model
+            throw new IllegalArgumentException("the policy states none of " + String.join(", ", ALL) + " for " + model
                     + ": a fleet has nothing to be judged by");
         }
         Duration burst = Durations.parse(policy.path("burst").asString("5s"));
         return new PolicyNumbers(
                 policy.path("headroom").asDouble(0.9),
                 burst.toMillis() / 1000.0,
-                !policy.path("provider").asString("generic").equals("anthropic"),
+                Provider.valueOf(policy.path("provider").asString("generic").toUpperCase(Locale.ROOT)),
                 amounts);
     }
 
@@ -75,7 +79,7 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
 
     /** The limits that are set, in the order they are told. */
     List<String> limits() {
-        return Stream.of(RPM, ITPM, OTPM, CONCURRENCY).filter(this::has).toList();
+        return ALL.stream().filter(this::has).toList();
     }
 
     boolean has(String limit) {
@@ -102,7 +106,26 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
 
     /** What a call of this much fresh input and cached input costs on {@code itpm}. */
     long inputCost(long input, long cacheRead, long cacheWrite) {
-        return input + cacheWrite + (cacheReadsCount ? cacheRead : 0);
+        return input + cacheWrite + (provider == Provider.ANTHROPIC ? 0 : cacheRead);
+    }
+
+    /**
+     * What a call costs on {@code tpm}: OpenAI takes the larger of output cap and prompt when it begins and gives nothing back,
+     * Gemini counts the prompt, others the prompt and what is produced.
+     *
+     * @param output its cap, or what it produced once that is known
+     */
+    long tokenCost(long prompt, long maxOutput, long output) {
+        return switch (provider) {
+            case OPENAI -> Math.max(prompt, maxOutput);
+            case GEMINI -> prompt;
+            case ANTHROPIC, OPENROUTER, GENERIC -> prompt + output;
+        };
+    }
+
+    /** Whether {@code tpm} counts output as it is produced. */
+    boolean outputCountsAsTokens() {
+        return provider != Provider.OPENAI && provider != Provider.GEMINI;
     }
 
     private static @Nullable Long amount(JsonNode limit) {

@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param teams share of each team among the agents; empty is no team
  * @param groups agents that are alike; empty: all do what the rest of the profile says
  * @param bursts when a step of an agent makes many calls; {@code null}: each makes one
+ * @param tools makes each step a task with tool runs between its calls; {@code null}: it is not
  * @param stagger time between starts; default none
+ * @param tries how often a call is sent where the strategy repeats it itself, 1 to 1000; default 10, and SDKs left alone make 3
  * @param starvedAfterMs a call that waited longer is told as starved, in ms from 1; default 30,000
  */
 public record Profile(
@@ -31,10 +33,13 @@ public record Profile(
         Map<String, Integer> teams,
         List<Group> groups,
         @Nullable Bursts bursts,
+        @Nullable Tools tools,
         Stagger stagger,
+        @Nullable Integer tries,
         @Nullable Integer starvedAfterMs) {
 
     private static final int STARVED_AFTER_MS = 30_000;
+    private static final int TRIES = 10;
 
     /**
      * One size of call, in tokens, before {@code spread}.
@@ -78,8 +83,14 @@ public record Profile(
         teams = teams == null ? Map.of() : Map.copyOf(teams);
         groups = groups == null ? List.of() : named(groups);
         stagger = stagger == null ? Stagger.NONE : stagger;
+        tries = tries == null ? Integer.valueOf(TRIES) : tries;
+        check(tries >= 1 && tries <= 1_000, "tries must be 1 to 1000, got " + tries);
         starvedAfterMs = starvedAfterMs == null ? Integer.valueOf(STARVED_AFTER_MS) : starvedAfterMs;
+        check(tools == null || bursts == null, "a profile has bursts or tools, not both");
         for (Group group : groups) {
+            check(
+                    tools == null || group.bursts() == null,
+                    "group " + group.name() + " has bursts, the profile has tools");
             check(
                     !sizes.isEmpty() || !group.sizes().isEmpty(),
                     "group " + group.name() + " needs at least one size, and so does the profile");
@@ -103,7 +114,7 @@ public record Profile(
             List<Size> sizes,
             Map<String, Integer> priorities,
             Map<String, Integer> teams) {
-        this(model, thinkMs, spread, sizes, priorities, teams, List.of(), null, Stagger.NONE, null);
+        this(model, thinkMs, spread, sizes, priorities, teams, List.of(), null, null, Stagger.NONE, null, null);
     }
 
     /**
@@ -114,6 +125,11 @@ public record Profile(
      */
     public static Profile load(@Nullable String nameOrFile) {
         return nameOrFile == null ? DEFAULT : ProfileFile.load(nameOrFile);
+    }
+
+    /** How often a call is sent at most, by a strategy that repeats it itself. */
+    int mostTries() {
+        return tries == null ? TRIES : tries;
     }
 
     /** From when on a wait is told as starvation, in ms. */

@@ -129,6 +129,8 @@ final class Shares {
             case PolicyNumbers.RPM -> charge.requests();
             case PolicyNumbers.ITPM -> numbers.inputCost(charge.input(), charge.cacheRead(), charge.cacheWrite());
             case PolicyNumbers.OTPM -> charge.output();
+            case PolicyNumbers.TPM ->
+                numbers.tokenCost(charge.input() + charge.cacheRead() + charge.cacheWrite(), 0, charge.output());
             default -> throw new IllegalArgumentException("no rate limit " + limit);
         };
     }

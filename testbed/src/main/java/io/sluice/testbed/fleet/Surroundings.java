@@ -12,11 +12,7 @@ import java.util.function.Consumer;
  * @param tell hears what happens
  */
 record Surroundings(
-        Admission admission,
-        Target target,
-        ScheduledExecutorService loop,
-        long startNs,
-        Consumer<FleetEvent.Call> tell) {
+        Caller caller, Target target, ScheduledExecutorService loop, long startNs, Consumer<FleetEvent> tell) {
 
     /** An instant in ms after the start signal. */
     long sinceStartMs(long atNs) {

@@ -1,6 +1,8 @@
 package io.sluice.testbed.fleet;
 
+import io.sluice.Sender;
 import io.sluice.Usage;
+import io.sluice.http.HttpSender;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -32,6 +34,7 @@ final class Target {
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(Duration.ofSeconds(5))
             .build();
+    private final HttpSender sender = HttpSender.of(http);
     private final String base;
     private final Wire wire;
 
@@ -64,6 +67,11 @@ final class Target {
         CompletableFuture<HttpResponse<String>> response = http.sendAsync(request(work), BodyHandlers.ofString());
         CompletionStage<Answer> answer = response.thenApply(this::answer).exceptionallyCompose(Target::failed);
         return Linked.to(response, answer, late -> {});
+    }
+
+    /** The same as the library has it sent. */
+    Sender.Async sender(Work work) {
+        return sender.sendsAsync(attempt -> request(work));
     }
 
     private static CompletionStage<Answer> failed(Throwable e) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param output what the model will produce
  * @param maxOutput the cap the request names
  * @param durationMs how long the answer takes
+ * @param mostTries how often it is sent at most, by a strategy that repeats it itself
  */
 record Work(
         String agent,
@@ -26,7 +27,26 @@ record Work(
         long cacheRead,
         long output,
         long maxOutput,
-        long durationMs) {
+        long durationMs,
+        int mostTries) {
+
+    /** The same with so much more fresh input. */
+    Work with(long more) {
+        return new Work(
+                agent,
+                team,
+                workspace,
+                priority,
+                model,
+                size,
+                thinkMs,
+                input + more,
+                cacheRead,
+                output,
+                maxOutput,
+                durationMs,
+                mostTries);
+    }
 
     /** What a call of this usage costs; where it is not known, the estimate. */
     Charge charge(Usage usage) {

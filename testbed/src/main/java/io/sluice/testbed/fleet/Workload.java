@@ -35,9 +35,23 @@ final class Workload {
         this.team = group.team() != null || profile.teams().isEmpty() ? group.team() : pick(profile.teams());
     }
 
-    /** The calls of the agent's next step, all made at once; one, unless it is a burst. */
+    /** What makes its steps tasks; {@code null} if they are not. */
+    @Nullable
+    Tools tools() {
+        return profile.tools();
+    }
+
+    /** The calls of the agent's next step: of a task one after the other, else all made at once; one, unless it is a burst. */
     List<Work> step() {
         steps++;
+        Tools tools = profile.tools();
+        if (tools != null) {
+            Work first = next();
+            return Stream.concat(
+                            Stream.of(first),
+                            Stream.generate(() -> next().with(tools.result())).limit(tools.runs()))
+                    .toList();
+        }
         int calls = bursts == null ? 1 : bursts.callsOf(steps);
         return Stream.generate(this::next).limit(calls).toList();
     }
@@ -70,12 +84,18 @@ final class Workload {
                 priority,
                 profile.model(),
                 size.name(),
-                random.nextInt(thinkMs + 1),
+                pauseMs(),
                 Math.round(size.input() * factor),
                 Math.round(size.cacheRead() * factor),
                 output,
                 size.maxOutput(),
-                Math.round(size.durationMs() * factor));
+                Math.round(size.durationMs() * factor),
+                profile.mostTries());
+    }
+
+    /** How long the agent thinks, this time. */
+    long pauseMs() {
+        return random.nextInt(thinkMs + 1);
     }
 
     private Priority priority() {

@@ -58,10 +58,10 @@ class DecisionLogTest {
 
         assertThat(lines).containsExactly("""
                 {"seq":1,"t_ms":1500,"at":"1970-01-01T00:00:02.500900Z","event":"rejected","agent":"agent \\"1\\"",\
-                "model":"m","pool":"default","kind":"input","input":10,"cache_read":20,"cache_write":30,"output":0,\
+                "model":"m","pool":"default","kind":"input","input":10,"cache_read":20,"cache_write":30,"charged":40,"output":0,\
                 "in_flight":0,"status":429,"id":"req_7"}""", """
                 {"seq":2,"t_ms":1500,"at":"1970-01-01T00:00:02.500900Z","event":"aborted","agent":"agent \\"1\\"",\
-                "model":"m","pool":"default","input":10,"cache_read":20,"cache_write":30,"output":12,\
+                "model":"m","pool":"default","input":10,"cache_read":20,"cache_write":30,"charged":40,"output":12,\
                 "in_flight":0,"status":499,"id":"req_7"}""");
     }
 

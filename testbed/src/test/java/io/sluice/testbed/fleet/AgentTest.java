@@ -34,7 +34,9 @@ class AgentTest {
             Map.of(),
             List.of(),
             new Bursts(BURST, 1),
+            null,
             Stagger.NONE,
+            null,
             null);
 
     private final Window admission = new Window();
@@ -47,7 +49,7 @@ class AgentTest {
     void start() {
         emulator = Emulator.start(EmulatorOptions.of("anthropic", new Limits(null, null, null, 100L)));
         Surroundings around = new Surroundings(
-                admission, new Target(emulator.uri(), Wire.ANTHROPIC), loop, System.nanoTime(), told::add);
+                admission, new Target(emulator.uri(), Wire.ANTHROPIC), loop, System.nanoTime(), this::hear);
         agent = new Agent(new Workload(PROFILE, 1, 0, 0), around);
         loop.execute(() -> agent.start(0));
     }
@@ -103,6 +105,10 @@ class AgentTest {
         await().until(() -> agent.ended().isDone());
         assertThat(admission.unsent).hasValue(1);
         assertThat(told).hasSize(BURST).allMatch(call -> call.outcome() == Outcome.CUT_OFF);
+    }
+
+    private void hear(FleetEvent event) {
+        told.add((FleetEvent.Call) event);
     }
 
     private void grant(CompletableFuture<Admission.Ticket> asked) {

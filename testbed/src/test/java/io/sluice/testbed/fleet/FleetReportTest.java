@@ -128,12 +128,13 @@ class FleetReportTest {
                         call(Outcome.COMPLETED, Priority.NORMAL, 100, null),
                         call(Outcome.COMPLETED, Priority.NORMAL, 200, null),
                         call(Outcome.GIVEN_UP, Priority.BATCH, 300, "rejected 10 times"),
-                        call(Outcome.CUT_OFF, Priority.NORMAL, 9_000, null))));
+                        call(Outcome.CUT_OFF, Priority.NORMAL, 9_000, null)),
+                List.of()));
     }
 
     private static LogEntry entry(
             long tMs, String event, String id, String agent, @Nullable String kind, long input, long output) {
-        return new LogEntry(1, tMs, event, id, agent, kind, input, 0, 0, output);
+        return new LogEntry(1, tMs, event, id, agent, kind, input, 0, 0, input, output, 0);
     }
 
     private static FleetEvent.Call call(Outcome outcome, Priority priority, long waitedMs, @Nullable String why) {

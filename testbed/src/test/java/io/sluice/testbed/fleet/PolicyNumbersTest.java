@@ -41,6 +41,25 @@ class PolicyNumbersTest {
         assertThat(numbers.inputCost(100, 7_000, 10)).isEqualTo(7_110);
     }
 
+    /** 2,000 tokens of prompt, a cap of 500, 80 produced. */
+    @Test
+    void tokensAMinuteCostWhatTheProviderTakes() {
+        assertThat(tokenCost("openai", 500)).isEqualTo(2_000);
+        assertThat(tokenCost("openai", 3_000)).isEqualTo(3_000);
+        assertThat(tokenCost("gemini", 500)).isEqualTo(2_000);
+        assertThat(tokenCost("generic", 500)).isEqualTo(2_080);
+    }
+
+    private static long tokenCost(String provider, long maxOutput) {
+        PolicyNumbers numbers = numbers("""
+                project: p
+                provider: %s
+                classes: [{name: all, models: ["*"], limits: {tpm: 60000}}]
+                """.formatted(provider));
+        assertThat(numbers.limits()).containsExactly("tpm");
+        return numbers.tokenCost(2_000, maxOutput, 80);
+    }
+
     /** A fleet's calls ask for nothing special. */
     @Test
     void passesOverClassesForSpecialCalls() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.sluice.Priority;
+import io.sluice.Provider;
 import io.sluice.testbed.fleet.Budget.Interval;
 import io.sluice.testbed.fleet.FleetEvent.Outcome;
 import io.sluice.testbed.fleet.FleetReport.LimitUse;
@@ -17,7 +18,8 @@ import org.junit.jupiter.api.Test;
 /** Numbers worked out by hand. */
 class SharesTest {
     /** 60 requests and 6,000 tokens a minute; a burst of 5 s. */
-    private static final PolicyNumbers NUMBERS = new PolicyNumbers(0.9, 5, false, Map.of("rpm", 60L, "itpm", 6_000L));
+    private static final PolicyNumbers NUMBERS =
+            new PolicyNumbers(0.9, 5, Provider.ANTHROPIC, Map.of("rpm", 60L, "itpm", 6_000L));
 
     private static final PolicyFlows POLICY =
             new PolicyFlows("sonnet", Map.of("core", 2, "lab", 1), Map.of("interactive", 16, "normal", 4, "batch", 1));
@@ -147,7 +149,7 @@ class SharesTest {
                         call("core", Priority.BATCH, Outcome.COMPLETED, true, 0, 2_000, 9, 1),
                         call("lab", Priority.BATCH, Outcome.COMPLETED, true, 0, 2_000, 9, 999)),
                 JUDGED,
-                new PolicyNumbers(0.9, 5, false, Map.of("concurrency", 4L)),
+                new PolicyNumbers(0.9, 5, Provider.ANTHROPIC, Map.of("concurrency", 4L)),
                 POLICY,
                 null);
 

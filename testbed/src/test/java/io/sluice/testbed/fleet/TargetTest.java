@@ -80,6 +80,6 @@ class TargetTest {
     }
 
     private static Work work() {
-        return new Work("p0/a0", null, null, Priority.NORMAL, "some-model", "s", 0, 100, 400, 30, 64, 0);
+        return new Work("p0/a0", null, null, Priority.NORMAL, "some-model", "s", 0, 100, 400, 30, 64, 0, 3);
     }
 }

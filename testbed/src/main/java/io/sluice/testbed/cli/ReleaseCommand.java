@@ -1,0 +1,58 @@
+package io.sluice.testbed.cli;
+
+import io.sluice.Sluice;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code release}: ends holds. */
+@Command(
+        name = "release",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Ends the hold of a class; without --class all holds of the project.",
+            "An operator's hold is over at once. One that the provider asked for lets calls in again a few at first."
+        })
+final class ReleaseCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private HeldScope where;
+
+    @Option(names = "--json", description = "print one JSON object: {project, scope, released}; scope null is all")
+    private boolean json;
+
+    @Override
+    public Integer call() {
+        try (Sluice sluice = where.connect(spec.commandLine())) {
+            boolean released = sluice.project(where.project()).release(where.scope());
+            spec.commandLine()
+                    .getOut()
+                    .println(
+                            json
+                                    ? json(released)
+                                    : where + (released ? " is released" : " was not on hold, nothing to release"));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        return ExitCode.GOOD;
+    }
+
+    private String json(boolean released) {
+        Map<String, @Nullable Object> result = new LinkedHashMap<>();
+        result.put("project", where.project());
+        result.put("scope", where.scope());
+        result.put("released", released);
+        return JsonMapper.shared().writeValueAsString(result);
+    }
+}

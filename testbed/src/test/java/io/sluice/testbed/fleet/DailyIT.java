@@ -1,0 +1,47 @@
+package io.sluice.testbed.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.Policy;
+import io.sluice.testbed.emulator.Behaviour;
+import io.sluice.testbed.emulator.EmulatorOptions;
+import io.sluice.testbed.emulator.Limits;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(90)
+class DailyIT {
+    /** A day of 40 requests is used up; nobody asks again before the provider's next one begins. */
+    @Test
+    void aDayThatIsUsedUpIsWaitedFor() throws Exception {
+        Policy policy = Policy.parse("""
+                project: day
+                provider: openrouter
+                classes: [{name: free, models: ["*"], limits: {rpm: 600, concurrency: 3}}]
+                """);
+        String profile = """
+                model: some/model:free
+                think_ms: 20
+                sizes: [{name: one, share: 1, input: 100, output: 20, max_output: 40, duration_ms: 50}]
+                """;
+        EmulatorOptions provider =
+                EmulatorOptions.of("openrouter", Limits.parse("rpd=40")).behaviour(Behaviour.NONE);
+        try (Arena arena = new Arena(provider)) {
+            arena.behave("{\"new-day-in\": \"18s\"}");
+            CompletableFuture<FleetReport> fleet = arena.start(policy, profile, 2, 5, 20);
+            List<LogEntry> usedUp =
+                    arena.logOnce(log -> Arena.only("rejected", log).size() > 0);
+            long refusedMs = Arena.only("rejected", usedUp).get(0).tMs();
+            FleetReport report = Arena.end(fleet);
+
+            assertThat(report.rejections()).containsOnlyKeys("daily");
+            assertThat(report.rejected()).isLessThanOrEqualTo(3);
+            assertThat(Arena.callsBetween(refusedMs + 1_000, 18_000, arena.log()))
+                    .isEmpty();
+            assertThat(Arena.callsBetween(18_000, Long.MAX_VALUE, arena.log())).isNotEmpty();
+            assertThat(report.givenUpBecause()).isEmpty();
+        }
+    }
+}
