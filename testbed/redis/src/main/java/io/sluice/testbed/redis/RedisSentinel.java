@@ -39,11 +39,9 @@ public final class RedisSentinel implements AutoCloseable {
         List<RedisServer> servers = new ArrayList<>();
         List<RedisProcess> sentinels = new ArrayList<>();
         try {
-            // Otherwise the first copy to the replica waits five seconds for others that might want one too.
-            RedisOptions options = RedisOptions.DEFAULT.with("--repl-diskless-sync-delay", "0");
-            RedisServer primary = RedisProcess.start(binary, options);
+            RedisServer primary = RedisProcess.start(binary, RedisOptions.DEFAULT);
             servers.add(primary);
-            servers.add(RedisProcess.start(binary, options.asReplicaOf(primary)));
+            servers.add(RedisProcess.start(binary, RedisOptions.DEFAULT.asReplicaOf(primary)));
             for (int i = 0; i < SENTINELS; i++) {
                 sentinels.add(sentinel(binary, "sentinel-" + i + "-", primary));
             }
