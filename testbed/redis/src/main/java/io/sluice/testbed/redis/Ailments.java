@@ -90,7 +90,8 @@ public final class Ailments {
 
     /**
      * It reads its data back for about this long: everything is answered {@code LOADING}. For a {@linkplain
-     * RedisOptions#persistent persistent} server of this host; it is back, with its data, when this is closed.
+     * RedisOptions#persistent persistent} {@linkplain RedisServers#startProcess process}; it is back, with its data, when
+     * this is closed.
      */
     public static Ailment loading(RedisServer redis, Duration time) {
         if (!(redis instanceof RedisProcess process)) {
@@ -119,7 +120,8 @@ public final class Ailments {
     }
 
     private static Ailment setting(RedisServer redis, String name, String value) {
-        String before = redis.command("CONFIG", "GET", name).substring(name.length()).strip();
+        String before =
+                redis.command("CONFIG", "GET", name).substring(name.length()).strip();
         redis.command("CONFIG", "SET", name, value);
         return () -> redis.command("CONFIG", "SET", name, before);
     }

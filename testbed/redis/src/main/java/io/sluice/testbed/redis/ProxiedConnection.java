@@ -68,7 +68,8 @@ final class ProxiedConnection {
         pieces.put(new Piece(new byte[0], System.nanoTime()));
     }
 
-    private void write(Socket to, BlockingQueue<Piece> pieces, boolean toRedis) throws IOException, InterruptedException {
+    private void write(Socket to, BlockingQueue<Piece> pieces, boolean toRedis)
+            throws IOException, InterruptedException {
         try {
             OutputStream out = to.getOutputStream();
             for (Piece piece = pieces.take(); piece.bytes().length > 0; piece = pieces.take()) {

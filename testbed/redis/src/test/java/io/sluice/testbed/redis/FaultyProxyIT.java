@@ -100,12 +100,15 @@ class FaultyProxyIT {
             line.ask("PING");
             cable.set(new Fault.Hold(false, true));
             line.send("INCR cable");
-            Await.until(Duration.ofSeconds(5), () -> redis.command("GET", "cable").equals("1"), () -> "the request");
+            Await.until(
+                    Duration.ofSeconds(5), () -> redis.command("GET", "cable").equals("1"), () -> "the request");
             line.hearsNothing();
 
             cable.cut();
             cable.heal();
-            assertThatThrownBy(line::reply).isInstanceOf(IOException.class).isNotInstanceOf(SocketTimeoutException.class);
+            assertThatThrownBy(line::reply)
+                    .isInstanceOf(IOException.class)
+                    .isNotInstanceOf(SocketTimeoutException.class);
         }
         assertThat(redis.command("GET", "cable")).isEqualTo("1");
     }

@@ -56,8 +56,7 @@ class RedisOptionsIT {
     @Test
     void aCopyFollowsItsPrimary() {
         try (RedisServer primary = RedisServers.start();
-                RedisServer copy = RedisSource.fromEnvironment()
-                        .process(RedisOptions.DEFAULT.asReplicaOf(primary))) {
+                RedisServer copy = RedisServers.startProcess(RedisOptions.DEFAULT.asReplicaOf(primary))) {
             primary.command("SET", "a", "1");
             Await.until(Duration.ofSeconds(10), () -> copy.command("GET", "a").equals("1"), () -> copy.command("INFO"));
             assertThatThrownBy(() -> copy.command("SET", "a", "2")).hasMessageStartingWith("READONLY");
@@ -70,8 +69,8 @@ class RedisOptionsIT {
         SslOptions trusting = SslOptions.builder()
                 .trustManager(certificates.authority().toFile())
                 .build();
-        try (RedisServer redis = RedisServers.start(
-                RedisOptions.DEFAULT.withPassword("secret").withTls(certificates))) {
+        try (RedisServer redis =
+                RedisServers.start(RedisOptions.DEFAULT.withPassword("secret").withTls(certificates))) {
             assertThat(redis.command("PING")).as("the plain port").isEqualTo("PONG");
             for (int starts = 0; starts < 2; starts++) {
                 assertThat(ping(redis.tlsUri(), trusting)).isEqualTo("PONG");
