@@ -8,7 +8,6 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The cable between a client and one Redis, with faults that can be changed while it is in use.
@@ -27,10 +26,10 @@ public final class FaultyProxy implements AutoCloseable {
 
     private final ServerSocket server;
     private final RedisServer target;
-    private final AtomicReference<Fault> fault = new AtomicReference<>(new Fault.Pass());
     private final AtomicInteger accepted = new AtomicInteger();
     private final AtomicInteger cuts = new AtomicInteger();
     private final Set<ProxiedConnection> open = ConcurrentHashMap.newKeySet();
+    private volatile Fault fault = new Fault.Pass();
 
     private FaultyProxy(ServerSocket server, RedisServer target) {
         this.server = server;
@@ -57,8 +56,8 @@ public final class FaultyProxy implements AutoCloseable {
     }
 
     /** From now on this is what happens, also on the connections that stand. */
-    public void set(Fault next) {
-        fault.set(next);
+    public synchronized void set(Fault next) {
+        fault = next;
     }
 
     /** From now on everything passes, what was held back first. */
@@ -87,16 +86,17 @@ public final class FaultyProxy implements AutoCloseable {
     }
 
     Fault fault() {
-        return fault.get();
+        return fault;
     }
 
     /** A fault that happens once has happened: to whoever changes it. */
-    boolean happened(Fault once) {
-        boolean first = fault.compareAndSet(once, new Fault.Pass());
-        if (first) {
-            cuts.incrementAndGet();
+    synchronized boolean happened(Fault once) {
+        if (fault != once) {
+            return false;
         }
-        return first;
+        cuts.incrementAndGet();
+        fault = new Fault.Pass();
+        return true;
     }
 
     void ended(ProxiedConnection connection) {
@@ -107,7 +107,7 @@ public final class FaultyProxy implements AutoCloseable {
         while (!server.isClosed()) {
             Socket client = server.accept();
             accepted.incrementAndGet();
-            if (fault.get() instanceof Fault.Refuse) {
+            if (fault instanceof Fault.Refuse) {
                 ProxiedConnection.reset(client);
                 continue;
             }

@@ -13,7 +13,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Hosts of our own on this machine: Linux network namespaces with an address each, on one switch (a bridge in a namespace
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 public final class Namespaces implements AutoCloseable {
     private static final long TIMEOUT_S = 10;
     private static final int MOST = 100;
-    private static @Nullable Optional<String> missing;
 
     private final Path directory;
     private final String name;
@@ -65,11 +63,13 @@ public final class Namespaces implements AutoCloseable {
     }
 
     /** Why there can be no such hosts here; empty where there can. It tries, once a JVM. */
-    public static synchronized Optional<String> missing() {
-        if (missing == null) {
-            missing = tried();
-        }
-        return missing;
+    public static Optional<String> missing() {
+        return Tried.MISSING;
+    }
+
+    /** At first use. */
+    private static final class Tried {
+        static final Optional<String> MISSING = tried();
     }
 
     private static Optional<String> tried() {

@@ -48,8 +48,20 @@ final class ProxiedConnection {
         run("proxy-write-" + name, () -> write(to, pieces, toRedis));
     }
 
-    /** @param dueNs when it may be written; empty bytes end the connection */
-    private record Piece(byte[] bytes, long dueNs) {}
+    /** Some bytes and when they may be written; none end the connection. */
+    private static final class Piece {
+        final byte[] bytes;
+        final long dueNs;
+
+        Piece(byte[] bytes, long dueNs) {
+            this.bytes = bytes;
+            this.dueNs = dueNs;
+        }
+
+        boolean isEnd() {
+            return bytes.length == 0;
+        }
+    }
 
     private void read(Socket from, BlockingQueue<Piece> pieces, boolean toRedis) throws InterruptedException {
         byte[] buffer = new byte[PIECE];
@@ -72,18 +84,18 @@ final class ProxiedConnection {
             throws IOException, InterruptedException {
         try {
             OutputStream out = to.getOutputStream();
-            for (Piece piece = pieces.take(); piece.bytes().length > 0; piece = pieces.take()) {
-                sleepUntil(piece.dueNs());
+            for (Piece piece = pieces.take(); !piece.isEnd(); piece = pieces.take()) {
+                sleepUntil(piece.dueNs);
                 while (holds(toRedis)) {
                     Thread.sleep(POLL_MS);
                 }
                 Fault cut = toRedis ? null : marked;
                 if (cut != null) {
-                    finish(cut, piece.bytes(), out, pieces);
+                    finish(cut, piece.bytes, out, pieces);
                     break;
                 }
-                boolean last = toRedis && marks(piece.bytes());
-                pass(piece.bytes(), out);
+                boolean last = toRedis && marks(piece.bytes);
+                pass(piece.bytes, out);
                 if (last) {
                     redis.shutdownOutput();
                     break;
@@ -127,7 +139,7 @@ final class ProxiedConnection {
             out.write(reply, 0, Math.min(part.bytes(), reply.length));
         }
         Piece next = pieces.poll(FINISH_MS, TimeUnit.MILLISECONDS);
-        while (next != null && next.bytes().length > 0) {
+        while (next != null && !next.isEnd()) {
             next = pieces.poll(FINISH_MS, TimeUnit.MILLISECONDS);
         }
     }

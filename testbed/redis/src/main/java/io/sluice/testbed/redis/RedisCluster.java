@@ -290,7 +290,7 @@ public final class RedisCluster implements AutoCloseable {
             return command("CLUSTER", "NODES")
                     .lines()
                     .anyMatch(line -> line.startsWith(id)
-                            && List.of(line.split(" ")[2].split(",")).contains(flag));
+                            && List.of(line.split(" ", 4)[2].split(",", -1)).contains(flag));
         }
 
         /** Its own line of {@code CLUSTER NODES} ends with the slots it has, as {@code 7} or {@code 0-5460}. */

@@ -120,8 +120,8 @@ record RedisSource(
             if (forcedToIt) {
                 throw e;
             }
-            DockerRedis.giveUp(e.getMessage());
-            missing.add(e.getMessage());
+            DockerRedis.giveUp(String.valueOf(e.getMessage()));
+            missing.add(String.valueOf(e.getMessage()));
         }
         return Optional.empty();
     }

@@ -50,14 +50,15 @@ class NamespacesIT {
     @Test
     void aProcessOnAHostEndsWithIt() throws IOException {
         Process process;
+        String prefix;
         try (Namespaces other = Namespaces.start(1)) {
             process = other.hosts().get(0).start(new ProcessBuilder("sleep", "600"));
+            prefix = prefix(other);
             assertThat(process.isAlive()).isTrue();
-            assertThat(namespaces()).anyMatch(name -> name.startsWith(prefix(other)));
-            other.close();
-            assertThat(namespaces()).noneMatch(name -> name.startsWith(prefix(other)));
+            assertThat(namespaces()).anyMatch(name -> name.startsWith(prefix));
         }
         assertThat(process.isAlive()).isFalse();
+        assertThat(namespaces()).noneMatch(name -> name.startsWith(prefix));
     }
 
     @Test
