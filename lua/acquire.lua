@@ -86,7 +86,7 @@ for i = 1, count do
     local level = refilled(levels[3 * k], capacity, rate, floor(now / tick) - floor(levels[1] / tick))
     if level >= capacity then levels[3 * k + 2] = now end
     level = level - units * factor
-    if not (active == 0 or level >= 0 and units <= ceiling and rate > 0) then fits = false end
+    if not (active == 0 or level >= 0 and units <= ceiling and capacity > 0) then fits = false end
     if width > 0 and now - levels[1] > now % width then fits = false end
     levels[3 * k] = level
     if width > 0 then levels[3 * k + 1] = levels[3 * k + 1] + units end
@@ -109,12 +109,15 @@ end
 
 -- 3. The longer path.
 --#include lib/hold
+--#include lib/calendar
 --#include lib/scope
+--#include lib/window
 --#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 local scopes, places = {}, {}
 at, now = FIRST_SCOPE, nil

@@ -26,12 +26,15 @@ local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
+--#include lib/calendar
 --#include lib/scope
+--#include lib/window
 --#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 
 local function counted(number, most) return number and number >= 0 and number <= most and number % 1 == 0 end

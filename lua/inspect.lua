@@ -10,7 +10,7 @@
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
 --                     permits = records, ended ones included; then the counters of rare events; then each scope:
 --                     [name, slots, used, last, [limit, ...]], a limit: [name, active, level, capacity, factor, rate,
---                     units admitted in the gate's span], brought to now
+--                     units admitted in the gate's or the window's span, end of the calendar's window or 0], brought to now
 --       policy, stamp, document, [scope, [name, ...], [active, ...]], ...   the limits of each scope by position
 --       permits, cursor, [permit, ...]   about 500; cursor 0 = the last. A permit: [id, state, host, version, granted,
 --                     lease, memo, [scope, ...]]. Counting the running ones by scope must give each scope's `used`
@@ -29,7 +29,9 @@ local given_now, what, cursor, agent = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
+--#include lib/calendar
 --#include lib/scope
+--#include lib/window
 --#include lib/permit
 --#include lib/order
 --#include lib/line
@@ -148,13 +150,9 @@ for _, name in ipairs(names) do
   advance(s, now)
   local limits, limit_name = {}, limit_names(s)
   for i = 1, s.n do
-    local _, active, rate, factor, _, capacity, _, width = limit_at(s, i)
-    local admitted = s.levels[3 * i + 1]
-    if width > 0 then
-      local slots = pruned(earlier(s, i), floor(now / width))
-      for k = 2, #slots, 2 do admitted = admitted + slots[k] end
-    end
-    limits[i] = { limit_name[i], active, s.levels[3 * i], capacity, factor, rate, admitted }
+    local _, active, rate, factor, _, capacity, _, _, _, _, _, number = limit_at(s, i)
+    local ends = number > 0 and s.levels[3 * i + 1] or 0
+    limits[i] = { limit_name[i], active, s.levels[3 * i], capacity, factor, rate, window.admitted(s, i), ends }
   end
   scopes[#scopes + 1] = { name, s.slots, s.levels[2], s.levels[1], limits }
 end

@@ -32,12 +32,15 @@ local given_now, host, how_many = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
+--#include lib/calendar
 --#include lib/scope
+--#include lib/window
 --#include lib/force
 --#include lib/permit
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 --#include lib/learn
 

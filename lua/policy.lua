@@ -25,9 +25,9 @@
 --       mismatch, stamp     `expected` is not the version in force
 --       full, scope         the scope's removed limits are not paid back yet and leave no room for the new ones
 --
--- A new project starts with full buckets. Raising a limit gives nothing at once, lowering one clamps the level; units
--- and debt carry over. A mended project starts with empty buckets: nobody knows what was used. Its slots are counted
--- from the permits that are left.
+-- A new project starts with full buckets. Raising a limit that refills gives nothing at once, lowering one clamps the level;
+-- units and debt carry over. Of a window what was used carries over: raised, it gives the rest of the day. A mended project
+-- starts with empty buckets and windows: nobody knows what was used. Its slots are counted from the permits that are left.
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lines_key, times_key, hosts_key, learn_key = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local given_now, epoch, held_version, expected = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -37,7 +37,9 @@ local VERSIONS_KEPT, LIMITS_AT_MOST, SCOPES_AT_MOST, CALENDARS_AT_MOST, CLAIM = 
 --#include lib/bucket
 --#include lib/record
 --#include lib/hold
+--#include lib/calendar
 --#include lib/scope
+--#include lib/window
 --#include lib/force
 --#include lib/permit
 
@@ -55,6 +57,10 @@ local function whole(text, least, most_of_it)
   return number and number >= least and number <= (most_of_it or EXACT) and number == floor(number) and number or nil
 end
 
+-- How a limit counts: by windows, and then by rolling ones (lib/scope.lua).
+local function by_windows(l) return l.rate == 0 and (l.calendar > 0 or l.width > 0) end
+local function by_rolling(l) return by_windows(l) and l.calendar == 0 end
+
 local function read_wanted()
   if not held_version then return nil, 'held' end
   if mode ~= 'enforce' and mode ~= 'shadow' then return nil, 'mode' end
@@ -62,7 +68,7 @@ local function read_wanted()
   if not scope_count or not (scope_count >= 1 and scope_count <= SCOPES_AT_MOST) then return nil, 'scopes' end
   if not whole(calendar_count, 0, CALENDARS_AT_MOST) then return nil, 'calendars' end
   for i = 1, calendar_count do
-    if not ARGV[11 + i] or ARGV[11 + i] == '' then return nil, 'calendars' end
+    if not calendar.read(ARGV[11 + i]) then return nil, 'calendars' end
   end
   local wanted, seen, at = {}, {}, 12 + calendar_count
   for i = 1, scope_count do
@@ -83,6 +89,10 @@ local function read_wanted()
         limits[k][part] = whole(ARGV[at + p], LEAST[part] or 0, MOST[part])
         if not limits[k][part] then return nil, part end
       end
+      local l = limits[k]
+      if l.calendar > 0 and (l.rate > 0 or l.width > 0) then return nil, 'calendar' end
+      if by_windows(l) and (l.factor ~= 1 or l.tick ~= 1) then return nil, 'factor' end
+      l.text = l.calendar > 0 and ARGV[11 + l.calendar]
       at = at + 1 + #PARTS
     end
     wanted[i], seen[name] = { name = name, slots = slots, max = max, ramp = ramp, every = every, limits = limits }, true
@@ -111,7 +121,7 @@ for k = 1, 8 do
 end
 local fresh = present == 0 and held_version == 0
 -- What was there: scopes with a layout of their own, and those that share the layout of their template.
-local old, each, waiting, forces = {}, {}, 0, {}
+local old, each, waiting, forces, texts = {}, {}, 0, {}, {}
 local function template_of(name) return string.match(name, '^([aer]:).') end
 local project_last = 0
 if sound then
@@ -126,12 +136,20 @@ if sound then
       local name = string.sub(field, 2)
       old[name], forces[name] = read_scope(name, value, raw[name]), force.read(raw['/' .. name])
       if not old[name] then sound = false end
+    elseif string.byte(field, 1) == 64 then -- @
+      texts[tonumber(string.sub(field, 2))] = value
     elseif template_of(field) then
       local template = template_of(field)
       each[#each + 1] = { name = field, template = template, scope = read_scope(field, raw['=' .. template], value) }
     end
   end
   if found ~= tonumber(raw['!scopes']) then sound = false end
+  for _, s in pairs(old) do
+    for i = 1, s and s.n or 0 do
+      local number = select(12, limit_at(s, i))
+      if number > 0 and not texts[number] then sound = false end
+    end
+  end
   for _, one in ipairs(each) do sound = sound and one.scope ~= nil end
   local read, line = pcall(cmsgpack.unpack, redis.call('HGET', waiters_key, '!'))
   if not read or type(line) ~= 'table' or type(line[6]) ~= 'table' then sound = false end
@@ -214,6 +232,7 @@ local function opened(s)
     local numbers = { limit_at(s, i) }
     limit.since, limit.was_active, limit.active = numbers[1], numbers[2], 0
     for k = 1, STORED do limit[PARTS[k]] = numbers[2 + k] end
+    limit.text = limit.calendar > 0 and texts[limit.calendar]
     limits[i] = limit
   end
   return limits
@@ -221,10 +240,37 @@ end
 
 local stored = 0
 
+-- The calendars by their places; those that only removed limits still go by come last.
+local calendars, place_of = {}, {}
+local function place_of_calendar(text)
+  if not place_of[text] then
+    calendars[#calendars + 1] = text
+    place_of[text] = #calendars
+  end
+  return place_of[text]
+end
+for i = 1, calendar_count do
+  calendars[i] = ARGV[11 + i]
+  place_of[calendars[i]] = i
+end
+
+-- When the present window of a limit ends.
+local ends_of = {}
+local function window_end(text)
+  ends_of[text] = ends_of[text] or calendar.next_end(text, now)
+  return ends_of[text]
+end
+
+-- By scope: when the first of its windows ends.
+local windows = {}
+
 -- How a scope stands, in the form it is stored in; a template's own scopes have no layout.
 local function store_record(name, used, limits)
   local record, ring = { struct.pack('<dd', now, used) }, {}
-  for i, l in ipairs(limits) do record[1 + i], ring[i] = struct.pack('<ddd', l.level, l.recent, l.full), l.ring end
+  for i, l in ipairs(limits) do
+    record[1 + i], ring[i] = struct.pack('<ddd', l.level, l.recent, l.full), l.ring
+    if l.calendar > 0 and (l.active == 1 or l.level < l.capacity) then windows[name] = math.min(windows[name] or math.huge, l.recent) end
+  end
   fields[#fields + 1] = name
   fields[#fields + 1] = table.concat(record)
   fields[#fields + 1] = '~' .. name
@@ -236,7 +282,7 @@ local function store(name, slots, used, limits)
   local layout, names = { struct.pack('<dd', slots, #limits) }, {}
   for i, l in ipairs(limits) do
     layout[1 + i] = struct.pack(LIMIT, l.since, l.active, l.rate, l.factor, l.tick, l.capacity, l.ceiling, l.width,
-      l.gate, l.minute, l.unit, l.calendar)
+      l.gate, l.minute, l.unit, l.calendar > 0 and place_of_calendar(l.text) or 0)
     names[i] = l.name
   end
   fields[#fields + 1] = '=' .. name
@@ -244,10 +290,30 @@ local function store(name, slots, used, limits)
   store_record(name, used, limits)
 end
 
--- A limit's level and gate carried over to its new numbers. Where the units differ only whole ones count, so there is
--- never more than there was; where the gate's slots differ, what was admitted counts as admitted now.
+-- What was admitted in the span of a limit's slots.
+local function admitted_of(limit)
+  if limit.width == 0 then return 0 end
+  return limit.recent + window.sum(pruned(limit.ring, floor(now / limit.width), limit.rate))
+end
+
+-- A limit that nobody has used, or that nobody knows of how much it was used.
+local function begin(new, full)
+  new.level, new.recent, new.full, new.ring = full and new.capacity or 0, 0, 0, {}
+  if new.calendar > 0 then
+    new.recent = window_end(new.text)
+  elseif by_rolling(new) then
+    new.recent = new.capacity - new.level
+  end
+end
+
+-- A limit's level and slots carried over to its new numbers. From window to window: what was used, whatever the amount is now.
+-- Else the level; where the units differ only whole ones count, so there is never more than there was. Where the slots
+-- differ, what was admitted counts as admitted now.
 local function carry_over(before, new)
-  if before.factor == new.factor and before.unit == new.unit then
+  if by_windows(before) and by_windows(new) then
+    local used = ceil((before.capacity - before.level) * new.unit / before.unit)
+    new.level = math.max(new.capacity - used, new.capacity - EXACT)
+  elseif before.factor == new.factor and before.unit == new.unit then
     new.level = math.min(before.level, new.capacity)
   else
     local level = before.level
@@ -257,11 +323,14 @@ local function carry_over(before, new)
       or given_back(0, new.capacity, new.factor, units)
   end
   new.recent, new.full, new.ring = before.recent, before.full, before.ring
-  if before.width ~= new.width or before.unit ~= new.unit then
-    local slots = before.width > 0 and pruned(before.ring, floor(now / before.width)) or {}
-    for k = 2, #slots, 2 do new.recent = new.recent + slots[k] end
+  local same_slots = before.width == new.width and before.unit == new.unit and by_windows(before) == by_windows(new)
+  if new.calendar > 0 then
+    new.recent, new.ring = window_end(new.text), {}
+  elseif by_rolling(new) and not (same_slots and by_rolling(before)) then
+    new.recent, new.ring = new.capacity - new.level, {}
+  elseif not same_slots then
     -- Without a gate so far: at least what has not refilled yet.
-    if before.width == 0 then new.recent = ceil((before.capacity - before.level) / before.factor) end
+    new.recent = before.width > 0 and admitted_of(before) or ceil((before.capacity - before.level) / before.factor)
     new.recent = new.width > 0 and math.min(ceil(new.recent * new.unit / before.unit), EXACT) or 0
     new.ring = {}
   end
@@ -269,13 +338,8 @@ local function carry_over(before, new)
   new.since = before.unit == new.unit and before.since or version
 end
 
--- Nothing to remember of a limit: its bucket is full and nothing was admitted in its gate's span.
-local function owes_nothing(limit)
-  local admitted = limit.recent
-  local slots = limit.width > 0 and pruned(limit.ring, floor(now / limit.width)) or {}
-  for k = 2, #slots, 2 do admitted = admitted + slots[k] end
-  return limit.level >= limit.capacity and admitted == 0
-end
+-- Nothing to remember of a limit: it is full and nothing was admitted in its span.
+local function owes_nothing(limit) return limit.level >= limit.capacity and admitted_of(limit) == 0 end
 
 local living = {}
 for _, one in ipairs(each) do living[one.template] = true end
@@ -287,7 +351,7 @@ for _, scope in ipairs(wanted) do
     limits, in_flight, names = opened(old[name]), old[name].levels[2], limit_names(old[name])
   end
   for _, new in ipairs(scope.limits) do
-    new.active, new.since, new.recent, new.full, new.ring = 1, version, 0, 0, {}
+    new.active, new.since = 1, version
     local place, free = nil, nil
     for i, limit in ipairs(limits) do
       if limit.name == new.name then place = i end
@@ -299,7 +363,7 @@ for _, scope in ipairs(wanted) do
     else
       place = free or #limits + 1
       if place > LIMITS_AT_MOST then return { 'full', name } end
-      new.level = (fresh or sound) and new.capacity or 0
+      begin(new, fresh or sound)
     end
     limits[place] = new
   end
@@ -330,7 +394,7 @@ local function like_template(limits, template)
     if before then
       carry_over(before, numbers)
     else
-      numbers.level, numbers.recent, numbers.full, numbers.ring = (fresh or sound) and numbers.capacity or 0, 0, 0, {}
+      begin(numbers, fresh or sound)
     end
     limits[i] = numbers
   end
@@ -382,7 +446,18 @@ end
 
 -- 5. All of it at once; lists go in pieces, because unpack has an end.
 local stamp = string.format('%.0f:%s', version, epoch)
+for i, text in ipairs(calendars) do
+  fields[#fields + 1] = '@' .. i
+  fields[#fields + 1] = text
+end
 for k = 1, #fields, 60 do redis.call('HSET', levels_key, unpack(fields, k, math.min(k + 59, #fields))) end
+for i in pairs(texts) do
+  if not calendars[i] then redis.call('HDEL', levels_key, '@' .. i) end
+end
+-- A template is no scope that calls draw on; what is left there of scopes that are gone goes when it is due.
+for name, ends in pairs(windows) do
+  if #name ~= 2 then redis.call('ZADD', times_key, ends, '$' .. name) end
+end
 for _, name in ipairs(gone) do
   if hold.of(name) then hold.remove(hold.of(name)) end
   redis.call('HDEL', levels_key, name, '=' .. name, '~' .. name, '^' .. name, '+' .. name)

@@ -70,6 +70,7 @@ for i = 1, plain and count or 0 do
     if width > 0 then
       local into_slot = now % width
       if now - last > into_slot or now - permit[GRANTED] > into_slot then plain = false end
+      if rate == 0 and levels[3 * k + 1] < back then plain = false end
       levels[3 * k + 1] = levels[3 * k + 1] - back
     end
     if level >= capacity then levels[3 * k + 2] = now end
@@ -92,11 +93,14 @@ end
 
 -- 3. The longer path.
 --#include lib/hold
+--#include lib/calendar
 --#include lib/scope
+--#include lib/window
 --#include lib/force
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 local project = read_scope('p', held[3], held[4])
 if not project then return { 'lost', 'levels' } end

@@ -4,7 +4,7 @@
 --
 -- In {project}:times stand, beside ids:  %<scope> when to try the next of its parked lines; *<scope> when to see whether it is idle;
 -- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good; ><scope> a hold's next instant;
--- /<scope> the next step of its amount in force.
+-- /<scope> the next step of its amount in force; $<scope> when the first of its windows ends.
 local EXPIRE_AT_MOST = 32
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
 
@@ -37,7 +37,7 @@ end
 -- A scope of an agent, a team or a run is there from now on.
 local function made(s, now)
   if s.fresh then
-    s.fresh, s.changed = false, true
+    s.fresh, s.changed, s.turned = false, true, true
     redis.call('HINCRBY', levels_key, '+' .. string.sub(s.name, 1, 2), 1)
     redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. s.name)
   end
@@ -158,20 +158,16 @@ local function sweep(name, now)
     redis.call('ZREM', times_key, '*' .. name)
     return true
   end
-  local idle = s.levels[2] == 0
+  local idle, again = s.levels[2] == 0, now + IDLE_CHECK
   for i = 1, s.n do
-    local _, _, _, _, _, capacity, _, width = limit_at(s, i)
-    local admitted = s.levels[3 * i + 1]
-    for k, units in ipairs(width > 0 and pruned(earlier(s, i), floor(now / width)) or {}) do
-      if k % 2 == 0 then admitted = admitted + units end
-    end
-    idle = idle and s.levels[3 * i] >= capacity and admitted == 0
+    local owing = window.owes_until(s, i)
+    if owing then idle, again = false, math.max(again, owing) end
   end
   if not idle then
-    redis.call('ZADD', times_key, now + IDLE_CHECK, '*' .. name)
+    redis.call('ZADD', times_key, again, '*' .. name)
     return false
   end
-  redis.call('ZREM', times_key, '*' .. name)
+  redis.call('ZREM', times_key, '*' .. name, '$' .. name)
   redis.call('HDEL', levels_key, name, '~' .. name)
   redis.call('HINCRBY', levels_key, '+' .. string.sub(name, 1, 2), -1)
   book[name] = nil
@@ -203,6 +199,32 @@ local function drop_silent(host, now)
     w = id and line.read(id, redis.call('HGET', waiters_key, id))
   end
   if not w then redis.call('ZREM', times_key, '&' .. host) end
+end
+
+-- One of a scope's windows ended: whoever has found the scope up to now took that from its record. The project's own time is
+-- kept as well, or a clock set back a little could end the same window twice.
+function window.due(name, now)
+  local s = scope_of(name, now)
+  if not s or s.fresh then
+    redis.call('ZREM', times_key, '$' .. name)
+    return
+  end
+  s.changed, s.turned, scope_of('p', now).changed = true, true, true
+end
+
+-- When the windows of scopes that were turned in this run end next.
+function window.schedule()
+  for name, s in pairs(book) do
+    if s and s.turned and not s.fresh then
+      local ends = window.ends(s)
+      if ends then
+        redis.call('ZADD', times_key, ends, '$' .. name)
+      else
+        redis.call('ZREM', times_key, '$' .. name)
+      end
+      s.turned = false
+    end
+  end
 end
 
 local function waiter_due(id, now)
@@ -255,6 +277,8 @@ local function expire(now)
       else
         redis.call('ZREM', times_key, member)
       end
+    elseif kind == '$' then
+      window.due(rest, now)
     elseif kind == '>' then
       local h = hold.of(rest)
       if h then
@@ -276,6 +300,7 @@ end
 
 -- The next instant at which anything is due: us, or infinity.
 local function first_due()
+  window.schedule()
   return tonumber(redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2])
 end
 

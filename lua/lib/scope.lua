@@ -7,6 +7,13 @@
 -- estimate corrects the slot it was granted in. Width 0: no call can be larger than the burst, nothing is kept.
 local GATE_SLOTS = 12
 
+-- Limits that count by windows (rate 0) are kept in the same form: a rolling one in slots like the gate's, one of the calendar with
+-- the end of its window in the place of the present slot. What they do otherwise: lib/window.lua.
+local window = { ROLLING_SLOTS = 60 }
+
+-- How often is looked at what has no instant of its own: idle scopes of agents, teams and runs.
+local IDLE_CHECK = 60000000
+
 -- since, active, rate, factor, tick, capacity, ceiling, width, gate, minute, unit, calendar of limit i. See bucket.lua for
 -- rate, factor and capacity; ceiling and gate in units of cost; minute bounds what is booked above an estimate; unit = how
 -- many units one request or token of weight 1 is; calendar = which calendar's windows it counts by, 0 = none.
@@ -41,8 +48,66 @@ local function read_scope(name, layout, record)
   end
   return {
     layout = layout, slots = slots, n = n, levels = levels, name = name, ring = false, ring_changed = false,
-    layout_changed = false, changed = false, bounded = false, cut = false, fresh = false,
+    layout_changed = false, changed = false, bounded = false, cut = false, fresh = false, turned = false,
   }
+end
+
+local function packed_record(s)
+  return struct.pack(string.sub(DOUBLES, 1, 3 + 3 * s.n), unpack(s.levels, 1, 2 + 3 * s.n))
+end
+
+-- The earlier slots of limit i.
+local function earlier(s, i)
+  if not s.ring then
+    local stored = redis.call('HGET', levels_key, '~' .. s.name)
+    s.ring = stored and cmsgpack.unpack(stored) or {}
+  end
+  for k = #s.ring + 1, i do s.ring[k] = {} end
+  return s.ring[i]
+end
+
+-- Forgets slots that left the span, of a limit with that rate. A slot from the future (the clock was set back) counts as the present one.
+local function pruned(slots, present, rate)
+  local kept, oldest = {}, present - (rate == 0 and window.ROLLING_SLOTS or GATE_SLOTS)
+  for k = 1, #slots, 2 do
+    if slots[k] >= oldest then
+      kept[#kept + 1] = slots[k] > present and present or slots[k]
+      kept[#kept + 1] = slots[k + 1]
+    end
+  end
+  return kept
+end
+
+function window.sum(slots)
+  local sum = 0
+  for k = 2, #slots, 2 do sum = sum + slots[k] end
+  return sum
+end
+
+-- Brings every level to the time `now`, in memory.
+local function advance(s, now)
+  local levels = s.levels
+  local last = levels[1]
+  -- The clock was set back: this must be kept also if nothing else is, or no level refills before that time is back.
+  if now < last then s.changed = true end
+  for i = 1, s.n do
+    local _, _, rate, _, tick, capacity, _, width, _, _, _, calendar = limit_at(s, i)
+    levels[3 * i] = refilled(levels[3 * i], capacity, rate, floor(now / tick) - floor(last / tick))
+    if calendar > 0 and (now >= levels[3 * i + 1] or now < last) then window.turn(s, i, now, capacity, calendar) end
+    if width > 0 then
+      local before, present = floor(last / width), floor(now / width)
+      if before < present then
+        local slots = earlier(s, i)
+        slots[#slots + 1] = before
+        slots[#slots + 1] = levels[3 * i + 1]
+        slots = pruned(slots, present, rate)
+        s.ring[i], levels[3 * i + 1], s.ring_changed = slots, 0, true
+        if rate == 0 then levels[3 * i] = math.max(capacity - window.sum(slots), capacity - EXACT) end
+      end
+    end
+    if levels[3 * i] >= capacity or levels[3 * i + 2] > now then levels[3 * i + 2] = now end
+  end
+  levels[1] = now
 end
 
 -- An agent's, team's or run's scope that is not there yet: full, nothing in flight. Written when something is taken.
@@ -53,59 +118,13 @@ local function fresh_scope(name, layout, now)
     local _, _, _, _, _, capacity = struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (i - 1))
     levels[3 * i], levels[3 * i + 1], levels[3 * i + 2] = capacity, 0, now
   end
-  return {
+  local s = {
     layout = layout, slots = slots, n = n, levels = levels, name = name, ring = {}, ring_changed = false,
-    changed = false, bounded = false, cut = false, fresh = true,
+    layout_changed = false, changed = false, bounded = false, cut = false, fresh = true, turned = false,
   }
-end
-
-local function packed_record(s)
-  return struct.pack(string.sub(DOUBLES, 1, 3 + 3 * s.n), unpack(s.levels, 1, 2 + 3 * s.n))
-end
-
--- The gate's earlier slots of limit i.
-local function earlier(s, i)
-  if not s.ring then
-    local stored = redis.call('HGET', levels_key, '~' .. s.name)
-    s.ring = stored and cmsgpack.unpack(stored) or {}
-  end
-  for k = #s.ring + 1, i do s.ring[k] = {} end
-  return s.ring[i]
-end
-
--- Forgets slots that left the span. A slot from the future (the clock was set back) counts as the present one.
-local function pruned(slots, present)
-  local kept = {}
-  for k = 1, #slots, 2 do
-    if slots[k] >= present - GATE_SLOTS then
-      kept[#kept + 1] = slots[k] > present and present or slots[k]
-      kept[#kept + 1] = slots[k + 1]
-    end
-  end
-  return kept
-end
-
--- Brings every level to the time `now`, in memory.
-local function advance(s, now)
-  local levels = s.levels
-  local last = levels[1]
-  -- The clock was set back: this must be kept also if nothing else is, or no level refills before that time is back.
-  if now < last then s.changed = true end
-  for i = 1, s.n do
-    local _, _, rate, _, tick, capacity, _, width = limit_at(s, i)
-    levels[3 * i] = refilled(levels[3 * i], capacity, rate, floor(now / tick) - floor(last / tick))
-    if levels[3 * i] >= capacity or levels[3 * i + 2] > now then levels[3 * i + 2] = now end
-    if width > 0 then
-      local before, present = floor(last / width), floor(now / width)
-      if before < present then
-        local slots = pruned(earlier(s, i), present)
-        slots[#slots + 1] = before
-        slots[#slots + 1] = levels[3 * i + 1]
-        s.ring[i], levels[3 * i + 1], s.ring_changed = slots, 0, true
-      end
-    end
-  end
-  levels[1] = now
+  -- Its windows begin.
+  advance(s, now)
+  return s
 end
 
 -- How long until limit i lets in a call larger than the burst, in us; 0 = now.
@@ -116,8 +135,8 @@ local function oversize_wait(s, i, now, units)
     wait = (floor(now / tick) + ceil((capacity - level) / rate)) * tick - now
   end
   local present = floor(now / width)
-  local slots, sum = pruned(earlier(s, i), present), recent + units
-  for k = 2, #slots, 2 do sum = sum + slots[k] end
+  local slots = pruned(earlier(s, i), present, rate)
+  local sum = recent + units + window.sum(slots)
   slots[#slots + 1] = present
   slots[#slots + 1] = recent
   local k = 1
@@ -134,9 +153,9 @@ end
 local function impossible(s, list, at)
   if s.slots == 0 then return 'closed', slots_name(s) end
   for i = 1, s.n do
-    local _, active, rate, _, _, _, ceiling = limit_at(s, i)
+    local _, active, _, _, _, capacity, ceiling = limit_at(s, i)
     if active == 1 then
-      if rate == 0 then return 'closed', limit_names(s)[i] end
+      if capacity == 0 then return 'closed', limit_names(s)[i] end
       if list[at + i] > ceiling then return 'never', limit_names(s)[i], list[at + i], ceiling end
     end
   end
@@ -156,11 +175,13 @@ local function shortage(s, list, at, kept)
     short = { full = true, wait = 0, why = nil }
   end
   for i = 1, s.n do
-    local _, active, rate, factor, tick, capacity = limit_at(s, i)
+    local _, active, rate, factor, tick, capacity, _, width, _, _, _, calendar = limit_at(s, i)
     if active == 1 then
       local needed, held_back, wait = list[at + i] * factor, kept and kept[i] or 0, 0
       local level = s.levels[3 * i] - held_back
-      if needed > capacity then
+      if rate == 0 and (calendar > 0 or width > 0) then
+        if level < needed then wait = window.wait(s, i, now, needed - level) end
+      elseif needed > capacity then
         wait = oversize_wait(s, i, now, list[at + i])
         -- It needs the whole bucket and a firm waiter has a part of it: nobody knows until when.
         if held_back > 0 then wait, held = math.max(wait, tick), true end
@@ -188,8 +209,10 @@ local function take(s, list, at, shadow)
   local levels = s.levels
   levels[2] = levels[2] + 1
   for i = 1, s.n do
-    local _, _, _, factor, _, capacity, _, width, _, minute = limit_at(s, i)
-    levels[3 * i] = taken(levels[3 * i], capacity, factor, list[at + i], shadow and minute)
+    local _, _, rate, factor, _, capacity, _, width, _, minute = limit_at(s, i)
+    -- A rolling window needs no floor under its debt: no slot counts for longer than the period.
+    local debt = shadow and not (rate == 0 and width > 0) and minute
+    levels[3 * i] = taken(levels[3 * i], capacity, factor, list[at + i], debt)
     if width > 0 then levels[3 * i + 1] = levels[3 * i + 1] + list[at + i] end
   end
   s.changed = true
@@ -218,13 +241,16 @@ local function correct(s, version, granted, list, at, n, used, used_at, shadow)
   local levels = s.levels
   s.changed = true
   for i = 1, math.min(n, s.n) do
-    local since, _, _, factor, _, capacity, _, width, _, minute = limit_at(s, i)
+    local since, _, rate, factor, _, capacity, _, width, _, minute = limit_at(s, i)
     if since <= version then
       local estimate, units = list[at + i], used[used_at + i]
       local bound = math.max(4 * estimate, minute)
       if units > bound then units, s.bounded = bound, true end
       local back = estimate - units
-      if back > 0 then
+      if rate == 0 and width > 0 then
+        window.correct(s, i, capacity, width, granted, back)
+        back = 0
+      elseif back > 0 then
         if levels[3 * i + 2] <= granted then
           levels[3 * i] = given_back(levels[3 * i], capacity, factor, back)
           -- Told now: who starts in this very run takes from it at once.
@@ -258,9 +284,6 @@ local function scope_of(name, now)
   end
   return s
 end
-
--- Idle scopes of agents, teams and runs are looked at this often.
-local IDLE_CHECK = 60000000
 
 -- Writes the scopes that changed, and the next due instant if it moved, in one command. Gives `reply` back.
 local function save(reply, due, due_before)

@@ -22,14 +22,22 @@ final class Asking {
     private final PolicyCache policies;
     private final Installer installer;
     private final Outcomes outcomes;
+    private final Learning learning;
     private final AtomicInteger questions = new AtomicInteger();
 
-    Asking(SluiceClient client, String id, PolicyCache policies, Installer installer, Outcomes outcomes) {
+    Asking(
+            SluiceClient client,
+            String id,
+            PolicyCache policies,
+            Installer installer,
+            Outcomes outcomes,
+            Learning learning) {
         this.client = client;
         this.id = id;
         this.policies = policies;
         this.installer = installer;
         this.outcomes = outcomes;
+        this.learning = learning;
     }
 
     /**
@@ -50,7 +58,10 @@ final class Asking {
     /** Asks for it, against the policy known here; nothing else of it is under way. */
     void ask(Waiter waiter) {
         waiter.state.set(Waiter.State.ASKING);
-        policies.current().whenComplete((view, e) -> {
+        // Both at once: what was learned keeps no call waiting for longer than the policy does.
+        CompletionStage<PolicyView> policy = policies.current();
+        CompletionStage<Void> learned = learning.ready();
+        policy.thenCombine(learned, (view, ready) -> view).whenComplete((view, e) -> {
             if (e != null) {
                 outcomes.failed(waiter, Blocking.cause(e));
             } else {
@@ -65,7 +76,7 @@ final class Asking {
             return;
         }
         try {
-            Resolved resolved = view.resolve(waiter.call);
+            Resolved resolved = view.resolve(waiter.call, learning);
             if (resolved == null) {
                 refuseUnlessNews(waiter, view, Refusals.unresolved(id, view.policy, waiter.call));
                 return;
@@ -127,7 +138,7 @@ final class Asking {
         }
         waiter.retries = 0;
         if (answer instanceof Answer.Granted granted) {
-            outcomes.granted(List.of(waiter), granted.nonce(), granted.leaseUs(), granted.shadow());
+            outcomes.granted(List.of(waiter), granted.nonce(), granted.leaseUs(), granted.nowUs(), granted.shadow());
         } else if (answer instanceof Answer.Waiting stands) {
             outcomes.stands(waiter, stands);
         } else if (answer instanceof Answer.Wait wait) {

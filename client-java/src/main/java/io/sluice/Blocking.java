@@ -36,7 +36,7 @@ final class Blocking {
         return cause;
     }
 
-    private static RuntimeException unwrapped(Exception e) {
+    static RuntimeException unwrapped(Exception e) {
         Throwable cause = e.getCause() == null ? e : cause(e.getCause());
         if (cause instanceof RefusedException refused) {
             return refused;
@@ -44,6 +44,9 @@ final class Blocking {
         if (cause instanceof OutageException outage) {
             // A fresh one, so that the trace shows the caller and not only the thread that delivered the reply.
             return new OutageException(outage.reason(), String.valueOf(outage.getMessage()), outage);
+        }
+        if (cause instanceof ProviderException provider) {
+            return provider.here();
         }
         if (cause instanceof RuntimeException runtime) {
             return runtime;

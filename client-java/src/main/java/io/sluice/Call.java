@@ -26,6 +26,12 @@ public final class Call {
     long cacheWriteTokens;
     Priority priority = Priority.NORMAL;
 
+    /** Whether the caller said how much of the input is cached. */
+    boolean namesCache;
+
+    @Nullable
+    Long inputBytes;
+
     @Nullable
     Long maxOutputTokens;
 
@@ -43,6 +49,15 @@ public final class Call {
 
     @Nullable
     String run;
+
+    @Nullable
+    String serviceTier;
+
+    @Nullable
+    String speed;
+
+    @Nullable
+    String endpoint;
 
     private Call(String model) {
         this.model = model;
@@ -65,14 +80,32 @@ public final class Call {
         return copy(c -> c.inputTokens = Names.tokens("inputTokens", tokens));
     }
 
-    /** Expected input read from the provider's cache, on top of the fresh input: 0 to {@link #MAX_TOKENS}. */
+    /**
+     * The size of all of the input in bytes, where nobody counted its tokens; then {@link #inputTokens} does not matter. They are
+     * estimated from what calls of its class had a byte (a third of a token where that is not known yet), and what part of them
+     * is cached too, unless {@link #cacheReadTokens} or {@link #cacheWriteTokens} says so. 0 to {@link #MAX_TOKENS}.
+     */
+    public Call inputBytes(long bytes) {
+        return copy(c -> c.inputBytes = Names.tokens("inputBytes", bytes));
+    }
+
+    /**
+     * Expected input read from the provider's cache, on top of the fresh input: 0 to {@link #MAX_TOKENS}. Of a call that names
+     * its {@link #inputBytes} a part of those.
+     */
     public Call cacheReadTokens(long tokens) {
-        return copy(c -> c.cacheReadTokens = Names.tokens("cacheReadTokens", tokens));
+        return copy(c -> {
+            c.cacheReadTokens = Names.tokens("cacheReadTokens", tokens);
+            c.namesCache = true;
+        });
     }
 
     /** Expected input written to the provider's cache, on top of the fresh input: 0 to {@link #MAX_TOKENS}. */
     public Call cacheWriteTokens(long tokens) {
-        return copy(c -> c.cacheWriteTokens = Names.tokens("cacheWriteTokens", tokens));
+        return copy(c -> {
+            c.cacheWriteTokens = Names.tokens("cacheWriteTokens", tokens);
+            c.namesCache = true;
+        });
     }
 
     /** The output cap the request carries. Without one the class's {@code max_output} is assumed. */
@@ -110,11 +143,40 @@ public final class Call {
         return copy(c -> c.run = Names.name("run", run));
     }
 
+    /** The service tier the request asks for, in the provider's word, such as {@code flex}. Default: the ordinary one. */
+    public Call serviceTier(String tier) {
+        return copy(c -> c.serviceTier = Names.name("serviceTier", tier));
+    }
+
+    /** The speed the request asks for, in the provider's word, such as {@code fast}. Default: the ordinary one. */
+    public Call speed(String speed) {
+        return copy(c -> c.speed = Names.name("speed", speed));
+    }
+
+    /** The endpoint the request goes to, in the policy's word for it, where one has limits of its own. */
+    public Call endpoint(String endpoint) {
+        return copy(c -> c.endpoint = Names.name("endpoint", endpoint));
+    }
+
+    /** All of its input, cached or not, in tokens; of one in bytes a guess that rests on nothing learned, for that is by class. */
+    long context() {
+        return inputBytes != null
+                ? Estimates.tokens(inputBytes, Estimates.USUAL_TOKENS_PER_BYTE)
+                : inputTokens + cacheReadTokens + cacheWriteTokens;
+    }
+
+    /** The same call under a fresh id: an id belongs to one permit, and what is sent again needs another. */
+    Call anew() {
+        return copy(c -> c.id = null);
+    }
+
     private Call copy(Consumer<Call> change) {
         Call copy = new Call(model);
         copy.inputTokens = inputTokens;
         copy.cacheReadTokens = cacheReadTokens;
         copy.cacheWriteTokens = cacheWriteTokens;
+        copy.namesCache = namesCache;
+        copy.inputBytes = inputBytes;
         copy.priority = priority;
         copy.maxOutputTokens = maxOutputTokens;
         copy.id = id;
@@ -122,6 +184,9 @@ public final class Call {
         copy.team = team;
         copy.workspace = workspace;
         copy.run = run;
+        copy.serviceTier = serviceTier;
+        copy.speed = speed;
+        copy.endpoint = endpoint;
         change.accept(copy);
         return copy;
     }

@@ -1,5 +1,6 @@
 package io.sluice;
 
+import io.sluice.RefillLimit.Finds;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A script's only number is a double, exact for whole numbers below 2^53. So nothing is ever a fraction: costs are
  * counted in 1/u of the amount, where u makes every weight whole; time in ticks, coarser for longer periods; and a
- * level in units so fine that one tick refills a whole number of them.
+ * level in units so fine that one tick refills a whole number of them. What counts by windows does not refill: its level is
+ * in units of cost.
  *
  * <p>Example: 55 requests a minute at headroom 0.9 are 49.5 in 60,000,000 ticks of 1 µs. Ten times finer, that is a rate
  * of 495 level units a tick where one request takes a factor of 600,000,000.
@@ -28,24 +30,50 @@ final class Compiler {
     private static final Duration DAY = Duration.ofDays(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
+    /** A month, where only about how long one is matters. */
+    private static final Duration MONTH = Duration.ofDays(30);
+
+    /** How much finer limits count of which only a part may be in force: as many decimals as stay exact, and no more. */
+    private static final int FINER = 4;
+
+    private static final int ROLLING_SLOTS = 60;
+    static final String AGENTS_PER_MINUTE = "agents_per_minute";
+
     private Compiler() {}
 
     /** Every scope of the policy by its name, the project first. */
     static Map<String, ScopeLimits> scopes(Policy.Spec policy) {
         Map<String, ScopeLimits> scopes = new LinkedHashMap<>();
+        List<Calendar> calendars = Calendar.of(policy.scopes());
         for (ScopeSpec spec : policy.scopes()) {
             if (spec.isKept()) {
-                scopes.put(spec.scope(), scope(spec, policy));
+                scopes.put(spec.scope(), scope(spec, policy, calendars));
             }
         }
+        List<RefillLimit> joining = joining(policy.ramp());
         for (ScopeSpec spec : policy.scopes()) {
+            boolean isProject = spec.scope().equals(ScopeSpec.PROJECT);
             LimitSpec agents = spec.agents();
-            if (agents != null) {
+            List<RefillLimit> refills = isProject ? joining : List.of();
+            if (agents != null || !refills.isEmpty()) {
                 String name = ScopeSpec.agentsOf(spec.scope());
-                scopes.put(name, new ScopeLimits(name, slots(agents), List.of()));
+                scopes.put(
+                        name, new ScopeLimits(name, agents == null ? ScopeLimits.UNLIMITED : slots(agents), refills));
             }
         }
         return Collections.unmodifiableMap(scopes);
+    }
+
+    /** How fast agents may join: one at a time. */
+    private static List<RefillLimit> joining(@Nullable Ramp ramp) {
+        if (ramp == null || ramp.agentsPerMinute() == null) {
+            return List.of();
+        }
+        long agents = ramp.agentsPerMinute();
+        long minute = micros(MINUTE);
+        Weights once = new Weights(1, 1, 0, 0, 0, 0);
+        return List.of(
+                new RefillLimit(AGENTS_PER_MINUTE, agents, minute, 1, minute, agents, minute, agents, agents, once));
     }
 
     /** Those of {@code scopes} one call draws on, in the order the scripts expect, with the weights of its model. */
@@ -90,17 +118,29 @@ final class Compiler {
         return names;
     }
 
-    private static ScopeLimits scope(ScopeSpec spec, Policy.Spec policy) {
+    private static ScopeLimits scope(ScopeSpec spec, Policy.Spec policy, List<Calendar> calendars) {
+        Ramp ramp = isRamped(spec) ? policy.ramp() : null;
         long slots = ScopeLimits.UNLIMITED;
         List<RefillLimit> refills = new ArrayList<>();
         for (LimitSpec limit : spec.limits()) {
             switch (limit.window()) {
                 case IN_FLIGHT -> slots = limit.countsAgents() ? slots : slots(limit);
-                case REFILL -> refills.add(refill(limit, policy));
-                case CALENDAR, ROLLING -> throw new IllegalStateException(limit.name() + " is not enforced");
+                case REFILL -> refills.add(refill(limit, policy, ramp != null));
+                case CALENDAR -> refills.add(calendar(limit, calendars.indexOf(Calendar.of(limit)) + 1));
+                case ROLLING -> refills.add(rolling(limit));
             }
         }
-        return new ScopeLimits(spec.scope(), slots, spec.max(), refills);
+        return ramp == null
+                ? new ScopeLimits(spec.scope(), slots, spec.max(), refills)
+                : new ScopeLimits(spec.scope(), slots, spec.max(), ramp.fromPpm(), ramp.everyUs(), refills);
+    }
+
+    /** A ramp is for what the provider counts by the minute: classes. */
+    private static boolean isRamped(ScopeSpec spec) {
+        return spec.scope().startsWith("c:")
+                && spec.limits().stream()
+                        .anyMatch(limit -> limit.window() == LimitSpec.Window.REFILL
+                                && Objects.requireNonNull(limit.period()).compareTo(MINUTE) <= 0);
     }
 
     private static long slots(LimitSpec limit) {
@@ -128,6 +168,10 @@ final class Compiler {
      * @throws IllegalArgumentException if it cannot be counted exactly, saying which amounts can
      */
     static RefillLimit refill(LimitSpec limit, Policy.Spec policy) {
+        return refill(limit, policy, false);
+    }
+
+    private static RefillLimit refill(LimitSpec limit, Policy.Spec policy, boolean isRamped) {
         Duration period = Objects.requireNonNull(limit.period());
         BigDecimal headroom = headroom(limit, policy);
         Duration burst = burst(limit, policy);
@@ -149,11 +193,22 @@ final class Compiler {
             factor = factor.divide(common);
         }
         if (rate.multiply(full).max(factor).max(amount.toBigInteger()).compareTo(MAX_EXACT) > 0) {
-            throw new IllegalArgumentException("cannot be counted exactly below 2^53; every whole amount up to "
-                    + alwaysExact(headroom, decimals, periodTicks) + " can");
+            BigInteger always = alwaysExact(headroom, decimals, periodTicks);
+            throw new IllegalArgumentException("cannot be counted exactly below 2^53"
+                    + (always.signum() > 0
+                            ? "; every whole amount up to " + always + " can"
+                            : " with weights of " + decimals + " decimals; a smaller amount or fewer decimals can"));
+        }
+        boolean isScaled = isRamped || finds(limit) != Finds.NONE;
+        for (int i = 0; isScaled && i < FINER; i++) {
+            BigInteger finest = rate.multiply(full).max(factor).multiply(BigInteger.TEN);
+            if (finest.compareTo(MAX_EXACT) <= 0) {
+                rate = rate.multiply(BigInteger.TEN);
+                factor = factor.multiply(BigInteger.TEN);
+            }
         }
         long burstTicks = Math.max(1, micros(burst) / tickUs);
-        return new RefillLimit(
+        RefillLimit whole = new RefillLimit(
                 limit.name(),
                 rate.longValueExact(),
                 factor.longValueExact(),
@@ -164,6 +219,59 @@ final class Compiler {
                 share(amount, span, period),
                 Math.min(Weights.MAX_EXACT, Math.max(1, share(amount, MINUTE, period))),
                 limit.weights().scaled(decimals));
+        return isScaled ? whole.inForce(Math.max(1, limit.startPpm()), finds(limit)) : whole;
+    }
+
+    private static Finds finds(LimitSpec limit) {
+        return limit.adopt() ? Finds.ADOPT : limit.adaptive() != null ? Finds.ADAPTIVE : Finds.NONE;
+    }
+
+    /**
+     * One limit by windows of the calendar.
+     *
+     * @param calendar its place among the policy's, from 1
+     * @throws IllegalArgumentException if it cannot be counted exactly
+     */
+    static RefillLimit calendar(LimitSpec limit, int calendar) {
+        Duration about = limit.period() == null ? MONTH : limit.period();
+        return windows(limit, about, 0, 0, calendar);
+    }
+
+    /**
+     * One limit by rolling windows.
+     *
+     * @throws IllegalArgumentException if it cannot be counted exactly
+     */
+    static RefillLimit rolling(LimitSpec limit) {
+        Duration period = Objects.requireNonNull(limit.period());
+        long spanUs = micros(period);
+        return windows(limit, period, spanUs, (spanUs + ROLLING_SLOTS - 1) / ROLLING_SLOTS, 0);
+    }
+
+    private static RefillLimit windows(LimitSpec limit, Duration period, long spanUs, long widthUs, int calendar) {
+        int decimals = limit.decimals();
+        BigDecimal amount = Objects.requireNonNull(limit.amount()).movePointRight(decimals);
+        BigInteger units = amount.toBigInteger();
+        if (units.compareTo(MAX_EXACT) > 0) {
+            BigInteger most = MAX_EXACT.divide(BigInteger.TEN.pow(decimals));
+            throw new IllegalArgumentException("cannot be counted exactly below 2^53; amounts up to " + most + " can");
+        }
+        long whole = units.longValueExact();
+        return new RefillLimit(
+                limit.name(),
+                0,
+                1,
+                1,
+                whole,
+                whole,
+                spanUs,
+                whole,
+                Math.max(1, share(amount, MINUTE, period)),
+                limit.weights().scaled(decimals),
+                widthUs,
+                calendar,
+                RefillLimit.WHOLE,
+                Finds.NONE);
     }
 
     /** What part of its amount a limit uses: only short ones leave room for what the provider counts differently. */

@@ -17,6 +17,7 @@ final class Digests {
                 host,
                 call.model,
                 String.valueOf(call.inputTokens),
+                Objects.toString(call.inputBytes, ""),
                 String.valueOf(call.cacheReadTokens),
                 String.valueOf(call.cacheWriteTokens),
                 Objects.toString(call.maxOutputTokens, ""),
@@ -24,6 +25,9 @@ final class Digests {
                 Objects.toString(call.team, ""),
                 Objects.toString(call.workspace, ""),
                 Objects.toString(call.run, ""),
+                Objects.toString(call.serviceTier, ""),
+                Objects.toString(call.speed, ""),
+                Objects.toString(call.endpoint, ""),
                 call.priority.label());
         return hex(body, 8);
     }

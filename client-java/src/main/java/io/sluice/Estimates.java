@@ -4,16 +4,49 @@ import org.jspecify.annotations.Nullable;
 
 /** What a call reserves before it is sent, and what it is charged after. */
 final class Estimates {
+    /** Of text without anything learned: a token is three bytes or more. In millionths, rounded up. */
+    static final long USUAL_TOKENS_PER_BYTE = 333_334;
+
+    private static final long WHOLE = 1_000_000;
+
+    /**
+     * What calls like it use.
+     *
+     * @param output 95 of 100 answers have at most so many tokens; 0: nobody knows
+     * @param tokensPerByte in millionths; 0: nobody knows
+     * @param cachedShare of the input, in millionths
+     */
+    record Usual(long output, long tokensPerByte, long cachedShare) {
+        static final Usual UNKNOWN = new Usual(0, 0, 0);
+    }
+
     private Estimates() {}
 
-    /** One request, the input as the caller estimates it, and output as the class reserves it. */
-    static Permit.Reserved reserve(Call call, ModelClass modelClass) {
-        long output = switch (modelClass.outputReserve()) {
+    /** One request, the input as the caller estimates it or by its size, and output as the class reserves it. */
+    static Permit.Reserved reserve(Call call, ModelClass modelClass, Usual usual) {
+        long output = output(call, modelClass, usual);
+        if (call.inputBytes == null) {
+            return new Permit.Reserved(1, call.inputTokens, call.cacheReadTokens, call.cacheWriteTokens, output);
+        }
+        long input = tokens(call.inputBytes, usual.tokensPerByte > 0 ? usual.tokensPerByte : USUAL_TOKENS_PER_BYTE);
+        long read = call.namesCache ? call.cacheReadTokens : input * usual.cachedShare / WHOLE;
+        long fresh = Math.max(0, input - read - call.cacheWriteTokens);
+        return new Permit.Reserved(1, fresh, read, call.cacheWriteTokens, output);
+    }
+
+    private static long output(Call call, ModelClass modelClass, Usual usual) {
+        long most = or(call.maxOutputTokens, modelClass.maxOutput());
+        return switch (modelClass.outputReserve()) {
             case NONE -> 0;
-            // Nothing is learned yet: the maximum is the safe value.
-            case LEARNED, MAX -> or(call.maxOutputTokens, modelClass.maxOutput());
+            case MAX -> most;
+            // Before anything is known a cap that was set high to be safe would keep everybody else waiting.
+            case LEARNED -> Math.max(1, Math.min(most, usual.output > 0 ? usual.output : modelClass.maxOutput()));
         };
-        return new Permit.Reserved(1, call.inputTokens, call.cacheReadTokens, call.cacheWriteTokens, output);
+    }
+
+    /** Rounded up. */
+    static long tokens(long bytes, long tokensPerByte) {
+        return Math.min(Call.MAX_TOKENS, (bytes * Math.min(tokensPerByte, Call.MAX_TOKENS) + WHOLE - 1) / WHOLE);
     }
 
     /** The usage, with the estimate standing for each part the provider did not tell. */

@@ -29,6 +29,31 @@ record Glob(String pattern) {
         return matches(pattern, other.pattern, true);
     }
 
+    /** Whether some model is matched by both. */
+    boolean overlaps(Glob other) {
+        String text = other.pattern;
+        // reach[t]: what was read of this pattern and the first t characters of the other can match the same text.
+        boolean[] reach = new boolean[text.length() + 1];
+        reach[0] = true;
+        for (int t = 1; t <= text.length() && text.charAt(t - 1) == '*'; t++) {
+            reach[t] = true;
+        }
+        for (int p = 0; p < pattern.length(); p++) {
+            char mine = pattern.charAt(p);
+            boolean[] next = new boolean[text.length() + 1];
+            next[0] = reach[0] && mine == '*';
+            for (int t = 1; t <= text.length(); t++) {
+                char theirs = text.charAt(t - 1);
+                boolean isAnyText = mine == '*' || theirs == '*';
+                next[t] = isAnyText
+                        ? reach[t] || next[t - 1]
+                        : reach[t - 1] && (theirs == '?' || matchesOne(mine, theirs, false));
+            }
+            reach = next;
+        }
+        return reach[text.length()];
+    }
+
     /** How much of the pattern is fixed text: of two patterns that match, the more specific has more. */
     int literals() {
         return (int) pattern.chars().filter(c -> c != '*' && c != '?').count();

@@ -26,11 +26,14 @@ final class LimitChecks {
         for (ScopeSpec scope : policy.scopes()) {
             String so = scope.isProviders() ? REJECTS : "";
             for (LimitSpec limit : scope.limits()) {
+                checkFound(limit, scope, problems);
                 if (limit.window() == Window.REFILL && limit.amount() != null && limit.period() != null) {
                     boolean said = check(limit, policy, problems);
-                    if (!said && limit.period().compareTo(HOUR) <= 0) {
+                    if (!said && !limit.usd() && limit.period().compareTo(HOUR) <= 0) {
                         warnIfOwn(limit, policy, usualWarns, so, warnings);
                     }
+                } else if (limit.window() != Window.IN_FLIGHT && limit.amount() != null) {
+                    checkWindow(limit, problems);
                 }
             }
         }
@@ -44,8 +47,7 @@ final class LimitChecks {
             problems.add(limit.at(), limit.name() + " " + e.getMessage());
             return true;
         }
-        long least = Math.max(1, refill.weights().requests());
-        if (refill.rate() > 0 && refill.ceiling() < least) {
+        if (refill.rate() > 0 && Compiler.refill(limit.atStart(), policy).ceiling() < least(refill)) {
             problems.add(
                     limit.at(),
                     "no call could ever pass: with a headroom of "
@@ -55,6 +57,37 @@ final class LimitChecks {
             return true;
         }
         return false;
+    }
+
+    private static void checkWindow(LimitSpec limit, Problems problems) {
+        if (limit.window() == Window.ROLLING && limit.period() == null) {
+            return; // was said already
+        }
+        RefillLimit window;
+        try {
+            window = limit.window() == Window.ROLLING ? Compiler.rolling(limit) : Compiler.calendar(limit, 1);
+        } catch (IllegalArgumentException e) {
+            problems.add(limit.at(), limit.name() + " " + e.getMessage());
+            return;
+        }
+        boolean isClosed = limit.amount() != null && limit.amount().signum() == 0;
+        if (!isClosed && window.ceiling() < least(window)) {
+            problems.add(limit.at(), "no call could ever pass: less than one fits into a window; raise the amount");
+        }
+    }
+
+    private static long least(RefillLimit refill) {
+        return Math.max(1, refill.weights().requests());
+    }
+
+    /** Amounts that come from the provider come with answers, and those speak of the project and its classes. */
+    private static void checkFound(LimitSpec limit, ScopeSpec scope, Problems problems) {
+        if (!scope.isToldOf() && (limit.adopt() || limit.adaptive() != null)) {
+            problems.add(
+                    limit.at(),
+                    (limit.adopt() ? "adopt" : "adaptive")
+                            + " goes with the limits of the project and its classes only");
+        }
     }
 
     /** Warns of numbers that are the limit's own; those it has from the policy were warned of once. */

@@ -1,5 +1,6 @@
 package io.sluice;
 
+import io.sluice.LimitSpec.Adaptive;
 import io.sluice.LimitSpec.ModelWeights;
 import io.sluice.LimitSpec.Window;
 import java.math.BigDecimal;
@@ -29,10 +30,16 @@ final class LimitRules {
             "tpm", Period.MINUTE,
             "rpd", Period.DAY,
             "tpd", Period.DAY);
+    private static final Set<String> DAYS = Set.of("rpd", "tpd");
+
+    /** What limits of these names are, the provider's answers tell. */
+    private static final List<String> FOUND = List.of("rpm", "itpm", "otpm", "tpm");
+
     private static final Set<String> IN_FLIGHT = Set.of("concurrency", AGENTS);
     private static final List<String> KNOWN =
             List.of("rpm", "itpm", "otpm", "tpm", "rpd", "tpd", "usd", "concurrency", AGENTS);
     private static final Section.Range AMOUNT = Section.Range.of("0", "1000000000000000", 6);
+    private static final Section.Range START = Section.Range.of("0.000001", "1000000000000000", 6);
     private static final Section.Range COUNT = Section.Range.of("0", "1000000", 0);
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration DAY = Duration.ofDays(1);
@@ -91,11 +98,22 @@ final class LimitRules {
 
     private LimitSpec inFlight(String name, Node at, Section section) {
         BigDecimal amount = section.decimal("amount", COUNT);
-        boolean adopt = section.flag("adopt");
-        boolean adaptive = adaptive(section, COUNT);
-        requireAmount(section, adopt || adaptive);
         String why = "does not go with " + name + ", which counts what is there now";
-        refuse(section, why, "per", "window", "zone", "of", "weights", "weights_for", "burst", "headroom", "quantum");
+        refuse(
+                section,
+                why,
+                "per",
+                "window",
+                "zone",
+                "of",
+                "weights",
+                "weights_for",
+                "burst",
+                "headroom",
+                "quantum",
+                "adopt",
+                "adaptive");
+        requireAmount(section, section.get("adopt") != null || section.get("adaptive") != null);
         section.done();
         return new LimitSpec(
                 name,
@@ -109,8 +127,8 @@ final class LimitRules {
                 null,
                 null,
                 null,
-                adopt,
-                adaptive,
+                false,
+                null,
                 at);
     }
 
@@ -126,26 +144,34 @@ final class LimitRules {
         BigDecimal headroom = section.decimal("headroom", HEADROOM);
         Duration quantum = section.duration("quantum", SHORTEST, DAY);
         boolean adopt = section.flag("adopt");
-        boolean adaptive = adaptive(section, AMOUNT);
-        requireAmount(section, adopt || adaptive);
+        Adaptive adaptive = adaptive(section);
+        boolean isFound = adopt || section.get("adaptive") != null;
+        requireAmount(section, isFound);
         section.done();
         if (period == null || weights == null) {
             return null;
         }
-        Window window = stated == null ? period.window() : stated;
+        boolean dayRefills = stated == null && provider.dayRefills() && DAYS.contains(name);
+        Window window = dayRefills ? Window.REFILL : stated == null ? period.window() : stated;
         checkWindow(window, period, section);
-        ZoneId where = window != Window.CALENDAR ? null : zone == null ? provider.dayZone() : zone;
+        if (isFound) {
+            checkFound(name, window, section);
+        }
+        boolean usd = name.equals("usd") || "usd".equals(section.content().get("of"));
+        if (usd) {
+            refuse(section, "does not go with of: usd, which counts by prices", "weights_for");
+        }
         return new LimitSpec(
                 name,
-                amount,
+                adaptive != null ? adaptive.max() : amount == null && adopt ? LimitSpec.MOST_ADOPTED : amount,
                 window,
                 period.duration(),
-                where,
-                name.equals("usd") || "usd".equals(section.content().get("of")),
+                window != Window.CALENDAR ? null : zone == null ? provider.dayZone() : zone,
+                usd,
                 weights,
                 weightsFor,
-                burst,
-                headroom,
+                burst == null && dayRefills ? DAY : burst,
+                headroom == null && usd ? BigDecimal.ONE : headroom,
                 quantum,
                 adopt,
                 adaptive,
@@ -201,19 +227,38 @@ final class LimitRules {
         return own;
     }
 
-    private boolean adaptive(Section section, Section.Range range) {
+    private @Nullable Adaptive adaptive(Section section) {
         Section adaptive = section.section("adaptive");
         if (adaptive == null) {
-            return section.get("adaptive") != null;
+            return null;
         }
-        BigDecimal start = adaptive.decimal("start", range);
-        BigDecimal max = adaptive.decimal("max", range);
+        BigDecimal start = adaptive.decimal("start", START);
+        BigDecimal max = adaptive.decimal("max", START);
         adaptive.missing("start", "must be there: the amount to begin with");
-        if (start != null && max != null && start.compareTo(max) > 0) {
-            problems.add(adaptive.at("start"), "must be at most max");
-        }
         adaptive.done();
-        return true;
+        if (start == null) {
+            return null;
+        }
+        Adaptive found = new Adaptive(start, max == null ? start.multiply(Adaptive.USUAL_GROWTH) : max);
+        if (start.compareTo(found.max()) > 0) {
+            problems.add(adaptive.at("start"), "must be at most max");
+        } else if (found.startPpm() < 10) {
+            problems.add(adaptive.at("start"), "must be at least 1/100000 of max");
+        }
+        return found;
+    }
+
+    /** Amounts come from the provider's headers and rejections, which speak of these limits and of no others. */
+    private void checkFound(String name, Window window, Section section) {
+        if (!FOUND.contains(name)) {
+            refuse(section, "goes with " + String.join(", ", FOUND) + " only", "adopt", "adaptive");
+        } else if (window != Window.REFILL) {
+            refuse(section, "goes with window: refill only", "adopt", "adaptive");
+        }
+        if (section.get("adaptive") != null) {
+            refuse(section, "says the same as adaptive: give one of them", "adopt");
+            refuse(section, "does not go with adaptive, which begins with start", "amount");
+        }
     }
 
     private void requireAmount(Section section, boolean isFound) {

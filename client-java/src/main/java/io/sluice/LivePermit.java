@@ -5,6 +5,7 @@ import io.sluice.Store.PermitName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -18,10 +19,17 @@ final class LivePermit implements Permit {
     private final Resolved call;
     private final Duration lease;
     private final Duration waited;
+
+    /** When it was granted, or a claim or a repeated question heard of it, by Redis's clock. */
+    private final long grantedUs;
+
     private final @Nullable Shadow shadow;
 
     /** The one ending of this permit, once somebody has asked for one. */
     private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
+
+    /** The requests that left under it. */
+    final Sends sends = new Sends();
 
     private final List<Runnable> lostListeners = new ArrayList<>();
     private boolean lost;
@@ -37,12 +45,14 @@ final class LivePermit implements Permit {
             PermitName name,
             Duration lease,
             Duration waited,
+            long grantedUs,
             @Nullable Shadow shadow) {
         this.project = project;
         this.call = call;
         this.name = name;
         this.lease = lease;
         this.waited = waited;
+        this.grantedUs = grantedUs;
         this.shadow = shadow;
     }
 
@@ -88,16 +98,45 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending settle(Usage usage) {
-        return project.blocking(() -> settled(usage));
+        return project.blocking(() -> settled(usage, true));
     }
 
     @Override
     public CompletionStage<Ending> settleAsync(Usage usage) {
-        return project.client.handOver(settled(usage));
+        return project.client.handOver(settled(usage, true));
     }
 
-    private CompletionStage<Ending> settled(Usage usage) {
+    private CompletionStage<Ending> settled(Usage usage, boolean teaches) {
+        if (teaches && !isEnded()) {
+            project.observing.learning.used(modelClass(), call.call(), usage);
+        }
         return end(How.SETTLED, Estimates.merge(usage, call.estimate()), usage);
+    }
+
+    @Override
+    public Ending settle(Reading reading) {
+        return project.blocking(() -> ended(reading));
+    }
+
+    @Override
+    public CompletionStage<Ending> settleAsync(Reading reading) {
+        return project.client.handOver(ended(reading));
+    }
+
+    private CompletionStage<Ending> ended(Reading reading) {
+        if (!isEnded()) {
+            observed(reading);
+        }
+        Rejection rejection = reading.rejection();
+        // What was cut says little of what such answers have.
+        return rejection == null
+                ? settled(reading.usage(), reading.usageComplete())
+                : rejected(rejection, reading.usage());
+    }
+
+    /** Tells the fleet what an answer says, first: what is asked after it meets the hold. */
+    void observed(Reading reading) {
+        project.observing.answered(reading, call, grantedUs);
     }
 
     @Override
@@ -116,20 +155,32 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending throttled(Rejection rejection) {
-        return project.blocking(() -> rejected(rejection));
+        return project.blocking(() -> throttledBy(rejection));
     }
 
     @Override
     public CompletionStage<Ending> throttledAsync(Rejection rejection) {
-        return project.client.handOver(rejected(rejection));
+        return project.client.handOver(throttledBy(rejection));
     }
 
-    private CompletionStage<Ending> rejected(Rejection rejection) {
+    private CompletionStage<Ending> throttledBy(Rejection rejection) {
+        if (!isEnded()) {
+            project.observing.rejected(rejection, call, grantedUs);
+        }
+        return rejected(rejection, Usage.UNKNOWN);
+    }
+
+    private CompletionStage<Ending> rejected(Rejection rejection, Usage before) {
         if (!isEnded()) {
             project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
         }
-        // The request was counted by the provider, its tokens were not.
-        return end(How.THROTTLED, new Reserved(call.estimate().requests(), 0, 0, 0, 0), null);
+        // The request was counted by the provider; tokens only where it told some before it failed.
+        return end(How.THROTTLED, Estimates.merge(before, new Reserved(1, 0, 0, 0, 0)), null);
+    }
+
+    @Override
+    public void sent(Map<String, List<String>> headers) {
+        sends.told(headers);
     }
 
     private CompletionStage<Ending> end(How how, Reserved used, @Nullable Usage usage) {
@@ -138,9 +189,11 @@ final class LivePermit implements Permit {
         if (first != null) {
             return first.thenApply(e -> new Ending(e.ended(), true, e.charged()));
         }
-        project.end(this, how, used).whenComplete((result, e) -> {
+        int requests = how == How.CANCELLED ? 0 : sends.count();
+        Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
+        project.end(this, how, all).whenComplete((result, e) -> {
             if (e == null) {
-                count(result, usage);
+                count(result, usage, requests);
                 mine.complete(result);
             } else {
                 mine.completeExceptionally(Blocking.cause(e));
@@ -149,11 +202,14 @@ final class LivePermit implements Permit {
         return mine;
     }
 
-    private void count(Ending result, @Nullable Usage usage) {
+    private void count(Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
         if (!result.already()) {
             meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(java.util.Locale.ROOT));
             meters.tokens(project.id(), modelClass(), result.charged());
+            if (requests > 1) {
+                meters.resends(project.id(), requests - 1);
+            }
         }
         if (usage != null && usage.isPartial()) {
             meters.usageMissing();
@@ -198,7 +254,7 @@ final class LivePermit implements Permit {
     @Override
     public void close() {
         if (ending.get() == null) {
-            settled(Usage.UNKNOWN).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+            settled(Usage.UNKNOWN, false).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
         }
     }
 }

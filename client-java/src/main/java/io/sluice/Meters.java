@@ -6,6 +6,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +17,12 @@ import org.jspecify.annotations.Nullable;
 final class Meters {
     private final MeterRegistry registry;
     private final boolean heard;
+
+    /** By name and tags: gauges whose value is told. */
+    private final Map<String, AtomicLong> gauges = new ConcurrentHashMap<>();
+
+    /** By project and scope, the end of its hold in ms since 1970. */
+    private final Map<String, AtomicLong> holds = new ConcurrentHashMap<>();
 
     Meters(@Nullable MeterRegistry registry) {
         // An empty composite drops what it is told; not telling it is cheaper still.
@@ -80,6 +90,59 @@ final class Meters {
                 .tags("project", project, "class", modelClass, "kind", kind.label())
                 .register(registry)
                 .increment();
+    }
+
+    /** {@code sluice_resends_total}: requests beyond the first of a permit, as an SDK that retries by itself sends them. */
+    void resends(String project, int requests) {
+        if (!heard) {
+            return;
+        }
+        Counter.builder("sluice.resends")
+                .tags("project", project)
+                .register(registry)
+                .increment(requests);
+    }
+
+    /** {@code sluice_observations_dropped_total}: what the provider's answers taught and Redis could not hear. */
+    void unobserved(String project, int observations) {
+        if (!heard) {
+            return;
+        }
+        Counter.builder("sluice.observations.dropped")
+                .tags("project", project)
+                .register(registry)
+                .increment(observations);
+    }
+
+    /** {@code sluice_provider_remaining}: what the last answer to this process said is left, in the limit's units. */
+    void remaining(String project, String modelClass, Store.Observation.Left left) {
+        if (heard && left.left() != Store.Observation.NOT_SAID) {
+            gauge("sluice.provider.remaining", "project", project, "class", modelClass, "limit", left.limit())
+                    .set(left.left());
+        }
+    }
+
+    /** {@code sluice_hold}: 1 while a scope lets nobody in, as this process heard last; {@code null} as long as it takes. */
+    void hold(String project, String scope, @Nullable Duration left) {
+        if (heard) {
+            long until = left == null ? Long.MAX_VALUE : System.currentTimeMillis() + left.toMillis();
+            holds.computeIfAbsent(project + " " + scope, any -> {
+                        AtomicLong end = new AtomicLong();
+                        Gauge.builder("sluice.hold", () -> end.get() > System.currentTimeMillis() ? 1 : 0)
+                                .tags("project", project, "scope", scope)
+                                .register(registry);
+                        return end;
+                    })
+                    .set(until);
+        }
+    }
+
+    private AtomicLong gauge(String name, String... tags) {
+        return gauges.computeIfAbsent(name + List.of(tags), any -> {
+            AtomicLong value = new AtomicLong();
+            Gauge.builder(name, value::get).tags(tags).register(registry);
+            return value;
+        });
     }
 
     /** {@code sluice_usage_missing_total}: settled with a part unknown, so that the estimate stood. */

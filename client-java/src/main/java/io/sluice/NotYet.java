@@ -1,9 +1,7 @@
 package io.sluice;
 
-import io.sluice.LimitSpec.Window;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 
 /**
  * What the grammar has and this version does not enforce. A policy that asks for it is refused rather than half obeyed.
@@ -11,33 +9,14 @@ import java.util.function.Predicate;
  */
 final class NotYet {
     /** Pointers into the document; {@code *} is every entry of a list. */
-    private static final List<String> KEYS = List.of("/ramp", "/classes/*/when", "/each/*/limits/agents");
-
-    /** Limits, wherever they stand. */
-    private static final List<Feature> LIMITS = List.of(
-            new Feature("a calendar window", limit -> limit.window() == Window.CALENDAR),
-            new Feature("a rolling window", limit -> limit.window() == Window.ROLLING),
-            new Feature("a limit in usd", LimitSpec::usd),
-            new Feature("adopt", LimitSpec::adopt),
-            new Feature("adaptive", LimitSpec::adaptive));
-
-    private record Feature(String name, Predicate<LimitSpec> uses) {}
+    private static final List<String> KEYS = List.of("/each/*/limits/agents");
 
     private NotYet() {}
 
-    static void report(Node.Members document, List<ScopeSpec> scopes, Problems problems) {
+    static void report(Node.Members document, Problems problems) {
         for (String pointer : KEYS) {
             for (Node node : find(document, pointer)) {
                 problems.add(node, message(pointer.substring(pointer.lastIndexOf('/') + 1)));
-            }
-        }
-        for (ScopeSpec scope : scopes) {
-            for (LimitSpec limit : scope.limits()) {
-                for (Feature feature : LIMITS) {
-                    if (feature.uses().test(limit)) {
-                        problems.add(limit.at(), message(feature.name()));
-                    }
-                }
             }
         }
     }

@@ -2,6 +2,7 @@ package io.sluice;
 
 import io.sluice.PolicyView.Resolved;
 import io.sluice.Store.Answer;
+import io.sluice.Store.OnHold;
 import io.sluice.Store.PermitName;
 import io.sluice.Store.Queued;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +23,11 @@ import org.slf4j.LoggerFactory;
 final class Outcomes {
     private static final Logger log = LoggerFactory.getLogger(Outcomes.class);
     private static final Duration SHORTEST_RETRY = Duration.ofSeconds(1);
+
+    /** A hold can last for days. */
+    private static final Duration LONGEST_KEPT = Duration.ofHours(1);
+
+    private static final Set<Refusal.Kind> KEEP_THEIR_PLACE = Set.of(Refusal.Kind.DEADLINE, Refusal.Kind.HOLD);
 
     private final ProjectClient project;
     private final SluiceClient client;
@@ -61,7 +68,7 @@ final class Outcomes {
     // ---- what Redis says
 
     /** All of them get the one permit of this id. */
-    void granted(List<Waiter> wanted, String nonce, long leaseUs, Store.@Nullable Shadow shadow) {
+    void granted(List<Waiter> wanted, String nonce, long leaseUs, long grantedUs, Store.@Nullable Shadow shadow) {
         long now = System.nanoTime();
         List<LivePermit> permits = new ArrayList<>(wanted.size());
         for (Waiter waiter : wanted) {
@@ -72,6 +79,7 @@ final class Outcomes {
                     name,
                     Duration.of(leaseUs, ChronoUnit.MICROS),
                     waiter.waited(now),
+                    grantedUs,
                     shadow == null ? null : shown(shadow));
             permits.add(held.take(permit, name.equals(waiter.name)));
         }
@@ -104,7 +112,7 @@ final class Outcomes {
         List<Waiter> wanted = waiters.standing(granted);
         PermitName name = new PermitName(granted, running.nonce());
         if (!wanted.isEmpty()) {
-            granted(wanted, running.nonce(), running.leaseUs(), null);
+            granted(wanted, running.nonce(), running.leaseUs(), running.nowUs(), null);
         } else if (!waiters.wants(granted) && !held.knows(name)) {
             endings.undo(name);
         }
@@ -187,7 +195,7 @@ final class Outcomes {
     }
 
     private void moved(Waiter waiter, PolicyView view) {
-        Resolved resolved = view.resolve(waiter.call);
+        Resolved resolved = view.resolve(waiter.call, project.observing.learning);
         Answer no = resolved == null ? null : resolved.impossible();
         if (resolved != null && no == null) {
             endsInTime(waiter, view.policy);
@@ -196,6 +204,36 @@ final class Outcomes {
         Refusal refusal =
                 no == null ? Refusals.unresolved(id, view.policy, waiter.call) : Refusals.of(id, waiter.call, no);
         waiter.result.completeExceptionally(new RefusedException(refusal));
+    }
+
+    /**
+     * These scopes are on hold. Who would stand in vain until its deadline is refused now, with the reason; who has the time keeps
+     * its place.
+     */
+    void onHold(List<OnHold> holds) {
+        for (OnHold hold : holds) {
+            boolean ends = hold.leftUs() != Store.UNTIL_RELEASED;
+            client.meters.hold(id, hold.scope(), ends ? Duration.of(hold.leftUs(), ChronoUnit.MICROS) : null);
+        }
+        if (holds.stream().allMatch(hold -> hold.leftUs() == 0)) {
+            return;
+        }
+        for (Waiter waiter : waiters.all()) {
+            if (waiter.state.get() == Waiter.State.STANDING) {
+                holds.stream()
+                        .filter(hold -> isInVain(waiter, hold))
+                        .findFirst()
+                        .ifPresent(hold ->
+                                waiter.result.completeExceptionally(new RefusedException(Refusals.hold(id, hold))));
+            }
+        }
+    }
+
+    private static boolean isInVain(Waiter waiter, OnHold hold) {
+        Resolved asked = waiter.asked();
+        long leftUs = TimeUnit.NANOSECONDS.toMicros(waiter.leftNs(asked.view().policy, System.nanoTime()));
+        return (hold.leftUs() == Store.UNTIL_RELEASED || hold.leftUs() > leftUs)
+                && asked.costs().stream().anyMatch(cost -> cost.scope().equals(hold.scope()));
     }
 
     /** Redis does not answer: nobody knows who stands where. */
@@ -229,7 +267,7 @@ final class Outcomes {
 
     /**
      * What Redis may hold for a call that ended without a permit goes back, once no question is under way any more. Only who
-     * waited until its deadline and can be known again, by an id of its own, keeps its place.
+     * waited until its deadline, or would have in vain, and can be known again, by an id of its own, keeps its place.
      */
     private void letGo(Waiter waiter) {
         if (!waiter.isDone()
@@ -240,7 +278,7 @@ final class Outcomes {
             return;
         }
         Refusal refusal = waiter.refusal();
-        if (waiter.call.id != null && refusal != null && refusal.kind() == Refusal.Kind.DEADLINE) {
+        if (waiter.call.id != null && refusal != null && KEEP_THEIR_PLACE.contains(refusal.kind())) {
             endings.refuse(waiter.name, keepFor(refusal.retryAfter()));
         } else {
             endings.undo(waiter.name);
@@ -248,8 +286,9 @@ final class Outcomes {
     }
 
     private static Duration keepFor(@Nullable Duration retryAfter) {
-        return retryAfter == null || retryAfter.compareTo(SHORTEST_RETRY) < 0
-                ? SHORTEST_RETRY.multipliedBy(2)
-                : retryAfter.multipliedBy(2);
+        if (retryAfter == null || retryAfter.compareTo(SHORTEST_RETRY) < 0) {
+            return SHORTEST_RETRY.multipliedBy(2);
+        }
+        return retryAfter.compareTo(LONGEST_KEPT) > 0 ? LONGEST_KEPT : retryAfter.multipliedBy(2);
     }
 }

@@ -1,6 +1,8 @@
 package io.sluice;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -51,17 +53,37 @@ public interface Permit extends AutoCloseable {
     /** {@link #settle} without blocking. */
     CompletionStage<Ending> settleAsync(Usage usage);
 
+    /**
+     * Ends it as a provider's answer says: settled with the usage it told, or throttled where it was a refusal; of a refusal
+     * within a stream what was told before is charged as well. The fleet learns all the rest: a refusal that reaches further than
+     * this request puts its class or the project on hold, what the headers say is left lowers levels that are too high, and what
+     * was used teaches what such calls reserve.
+     */
+    Ending settle(Reading reading);
+
+    /** The same without blocking. */
+    CompletionStage<Ending> settleAsync(Reading reading);
+
     /** Nothing was sent: gives everything back, the request included. */
     Ending cancel();
 
     /** {@link #cancel} without blocking. */
     CompletionStage<Ending> cancelAsync();
 
-    /** The provider rejected the call: the request stays charged, its tokens come back. */
+    /**
+     * The provider rejected the call: the request stays charged, its tokens come back. If the rejection reaches further than this
+     * request its class or the project is on hold for the whole fleet, from the next call on.
+     */
     Ending throttled(Rejection rejection);
 
     /** {@link #throttled} without blocking. */
     CompletionStage<Ending> throttledAsync(Rejection rejection);
+
+    /**
+     * Tells that a request leaves under this permit, with its headers. Each counts as a request and is charged when the permit
+     * ends; one whose {@code X-Stainless-Retry-Count} says that others went before counts for those too. Untold, one is.
+     */
+    void sent(Map<String, List<String>> headers);
 
     /**
      * Calls back once if the lease is lost: the slot belongs to others now, and the call should be stopped. Called at

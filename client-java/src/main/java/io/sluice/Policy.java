@@ -115,11 +115,17 @@ public final class Policy {
         return spec;
     }
 
-    /** The first class that matches a model, or {@code null}: the call is refused as {@code unknown_model}. */
+    /** The class of ordinary calls of a model. */
     @Nullable
     ModelClass classOf(String model) {
+        return classOf(Call.of(model));
+    }
+
+    /** The first class that matches a call, or {@code null}: the call is refused as {@code unknown_model}. */
+    @Nullable
+    ModelClass classOf(Call call) {
         for (ModelClass modelClass : spec.classes()) {
-            if (modelClass.matches(model)) {
+            if (modelClass.matches(call)) {
                 return modelClass;
             }
         }
@@ -151,6 +157,22 @@ public final class Policy {
             @Nullable ModelClass modelClass, String model, @Nullable String workspace, @Nullable String team) {
         return Compiler.scopesOf(spec, scopes, modelClass, model, workspace, team);
     }
+
+    /** A limit in money that the call draws on and that no price lets it be counted on, or {@code null}. */
+    @Nullable
+    Unpriced unpriced(ModelClass modelClass, Call call) {
+        for (ScopeLimits scope : scopesOf(modelClass, call.model, call.workspace, call.team)) {
+            for (LimitSpec limit : spec.limitsOf(scope.scope())) {
+                if (limit.isUnpriced(call.model)) {
+                    return new Unpriced(scope.scope(), limit.name());
+                }
+            }
+        }
+        return null;
+    }
+
+    /** A limit in money that a call without a price draws on. */
+    record Unpriced(String scope, String limit) {}
 
     /** The team part of a flow's name: teams the policy does not list share one, and so do calls of no team. */
     String flowTeam(@Nullable String team) {
@@ -201,7 +223,8 @@ public final class Policy {
             List<ScopeSpec> scopes,
             Set<String> workspaces,
             Map<String, Integer> teams,
-            Map<Priority, Integer> priorities) {
+            Map<Priority, Integer> priorities,
+            @Nullable Ramp ramp) {
         Spec {
             classes = List.copyOf(classes);
             scopes = List.copyOf(scopes);

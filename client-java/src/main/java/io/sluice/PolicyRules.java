@@ -1,5 +1,6 @@
 package io.sluice;
 
+import io.sluice.LimitSpec.ModelWeights;
 import io.sluice.Policy.Outage;
 import java.math.BigDecimal;
 import java.net.URI;
@@ -24,6 +25,7 @@ final class PolicyRules {
 
     private final Problems problems = new Problems();
     private final Problems warnings = new Problems();
+    private List<ModelWeights> prices = List.of();
 
     private PolicyRules() {}
 
@@ -36,12 +38,13 @@ final class PolicyRules {
         if (written == null) {
             throw new InvalidPolicyException(problems.list());
         }
-        Node.Members document = Presets.under(written, problems);
+        Node.Members document = Presets.under(written, problems, warnings);
         Section root = new Section(document, problems);
         Policy.Spec spec = spec(root);
         LimitChecks.check(spec, document, problems, warnings);
+        PriceRules.check(spec, prices, problems, warnings);
         warnOfUnreached(spec.classes(), document);
-        NotYet.report(document, spec.scopes(), problems);
+        NotYet.report(document, problems);
         problems.refuseIfAny();
         return new Policy(spec, CanonicalJson.write(root.content()), warnings.list());
     }
@@ -76,8 +79,8 @@ final class PolicyRules {
         rules.each(root);
         List<ScopeSpec> scopes = rules.scopes(root.node());
         Map<Priority, Integer> priorities = priorities(root);
-        ramp(root);
-        PriceRules.check(root, scopes, classes, problems);
+        Ramp ramp = ramp(root);
+        prices = PriceRules.read(root, problems);
         root.done();
         return new Policy.Spec(
                 or(project, ""),
@@ -93,10 +96,11 @@ final class PolicyRules {
                 outage,
                 "shadow".equals(mode),
                 classes,
-                scopes,
+                scopes.stream().map(scope -> scope.priced(prices)).toList(),
                 workspaces,
                 teams,
-                priorities);
+                priorities,
+                ramp);
     }
 
     private List<ModelClass> classes(Section root, Provider provider, ScopeRules rules) {
@@ -109,7 +113,7 @@ final class PolicyRules {
                     && items.values().isEmpty()) {
                 problems.add(items, "must name at least one model");
             }
-            when(section);
+            When when = when(section);
             rules.modelClass(section, name);
             OutputReserve reserve = or(
                     section.choice("output_reserve", OutputReserve.values(), OutputReserve::label),
@@ -117,20 +121,24 @@ final class PolicyRules {
             int maxOutput =
                     or(section.whole("max_output", 1, (int) Call.MAX_TOKENS), (int) ModelClass.DEFAULT_MAX_OUTPUT);
             section.done();
-            classes.add(new ModelClass(or(name, ""), models, reserve, maxOutput));
+            classes.add(new ModelClass(or(name, ""), models, when, reserve, maxOutput));
         }
         return classes;
     }
 
-    private void when(Section modelClass) {
+    private When when(Section modelClass) {
         Section when = modelClass.section("when");
-        if (when != null) {
-            for (String key : List.of("service_tier", "speed", "endpoint")) {
-                when.text(key, Names::isName, "must be a word of the provider's, such as standard");
-            }
-            when.whole("context_over", 0, (int) Call.MAX_TOKENS);
-            when.done();
+        if (when == null) {
+            return When.ALWAYS;
         }
+        String shape = "must be a word of the provider's, such as standard";
+        When conditions = new When(
+                when.text("service_tier", Names::isName, shape),
+                when.text("speed", Names::isName, shape),
+                when.text("endpoint", Names::isName, shape),
+                when.whole("context_over", 0, (int) Call.MAX_TOKENS));
+        when.done();
+        return conditions;
     }
 
     private Map<Priority, Integer> priorities(Section root) {
@@ -149,14 +157,20 @@ final class PolicyRules {
         return weights;
     }
 
-    private void ramp(Section root) {
-        Section ramp = root.section("ramp");
-        if (ramp != null) {
-            ramp.decimal("from", LimitRules.HEADROOM);
-            ramp.duration("double_every", SECOND, HOUR);
-            ramp.whole("agents_per_minute", 1, 1_000_000);
-            ramp.done();
+    private @Nullable Ramp ramp(Section root) {
+        Section section = root.section("ramp");
+        if (section == null) {
+            return null;
         }
+        BigDecimal from = or(section.decimal("from", LimitRules.HEADROOM), Ramp.USUAL_FROM);
+        // Content without members would be left out; this is no policy without a ramp.
+        section.put("from", from);
+        Ramp ramp = new Ramp(
+                from,
+                or(section.duration("double_every", SECOND, HOUR), Ramp.USUAL_DOUBLING),
+                section.whole("agents_per_minute", 1, 1_000_000));
+        section.done();
+        return ramp;
     }
 
     /** A class none of whose models can reach it, because earlier ones match first, is hardly meant. */
@@ -168,15 +182,15 @@ final class PolicyRules {
         if (!(document.values().get("classes") instanceof Node.Items items)) {
             return;
         }
-        List<Glob> earlier = new ArrayList<>();
         for (int i = 0; i < classes.size() && classes.size() == items.values().size(); i++) {
-            List<Glob> models = classes.get(i).models();
-            boolean covered = !models.isEmpty()
-                    && models.stream().allMatch(glob -> earlier.stream().anyMatch(first -> first.covers(glob)));
+            ModelClass later = classes.get(i);
+            List<ModelClass> earlier = classes.subList(0, i);
+            boolean covered = !later.models().isEmpty()
+                    && later.models().stream()
+                            .allMatch(glob -> earlier.stream().anyMatch(first -> first.covers(glob, later.when())));
             if (covered) {
                 warnings.add(items.values().get(i), "is never used: earlier classes match all its models");
             }
-            earlier.addAll(models);
         }
     }
 

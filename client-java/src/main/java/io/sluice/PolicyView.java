@@ -1,10 +1,12 @@
 package io.sluice;
 
+import io.sluice.Estimates.Usual;
 import io.sluice.Store.Answer;
 import io.sluice.Store.Layout;
 import io.sluice.Store.ScopeCost;
 import io.sluice.Store.StoredPolicy;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,6 +26,9 @@ final class PolicyView {
     /** Workspaces and teams with limits of their own: calls of all others go one way. */
     private final Set<String> parts = new HashSet<>();
 
+    /** What classes ask of calls beside their model. */
+    private final List<When> conditions;
+
     /** What was found so far. */
     private final Map<RouteKey, Route> routes = new ConcurrentHashMap<>();
 
@@ -41,9 +46,14 @@ final class PolicyView {
             throw new OutageException("bad_policy", "the stored policy of " + project + " cannot be read: " + e, e);
         }
         leaseUs = policy.lease().toNanos() / 1_000;
-        unknown =
-                new ModelClass("unknown", List.of(), policy.provider().outputReserve(), ModelClass.DEFAULT_MAX_OUTPUT);
+        unknown = new ModelClass(
+                "unknown", List.of(), When.ALWAYS, policy.provider().outputReserve(), ModelClass.DEFAULT_MAX_OUTPUT);
         stored.layouts().forEach(layout -> layouts.put(layout.scope(), layout));
+        conditions = policy.spec().classes().stream()
+                .map(ModelClass::when)
+                .filter(when -> !when.equals(When.ALWAYS))
+                .distinct()
+                .toList();
         for (ScopeSpec scope : policy.spec().scopes()) {
             if (!scope.limits().isEmpty()) {
                 parts.add(scope.part());
@@ -56,11 +66,13 @@ final class PolicyView {
     }
 
     /**
-     * What a call draws on; {@code null} if the policy does not say: no class matches its model, or it lists workspaces and
-     * not the call's. A policy that only watches admits these too.
+     * What a call draws on; {@code null} if the policy does not say: no class matches it, its model has no price and money is
+     * counted, or it lists workspaces and not the call's. A policy that only watches admits these too.
+     *
+     * @param learned what calls like it use
      */
     @Nullable
-    Resolved resolve(Call call) {
+    Resolved resolve(Call call, Learning learned) {
         if (!policy.shadow() && !policy.allowsWorkspace(call.workspace)) {
             return null;
         }
@@ -68,7 +80,10 @@ final class PolicyView {
         if (route == null) {
             return null;
         }
-        Permit.Reserved estimate = Estimates.reserve(call, route.modelClass);
+        ModelClass modelClass = route.modelClass;
+        boolean rests = modelClass.outputReserve() == OutputReserve.LEARNED || call.inputBytes != null;
+        Usual usual = rests ? learned.usual(modelClass.name(), call.agent) : Usual.UNKNOWN;
+        Permit.Reserved estimate = Estimates.reserve(call, modelClass, usual);
         return new Resolved(this, call, route, estimate, route.costs(call, estimate));
     }
 
@@ -76,13 +91,13 @@ final class PolicyView {
         String workspace =
                 call.workspace != null && parts.contains(ScopeSpec.workspace(call.workspace)) ? call.workspace : null;
         String team = call.team != null && parts.contains(ScopeSpec.team(call.team)) ? call.team : null;
-        RouteKey key = new RouteKey(call.model, workspace, team);
+        RouteKey key = new RouteKey(call.model, met(call), workspace, team);
         Route known = routes.get(key);
         if (known != null) {
             return known;
         }
-        ModelClass modelClass = policy.classOf(call.model);
-        if (modelClass == null && !policy.shadow()) {
+        ModelClass modelClass = policy.classOf(call);
+        if (!policy.shadow() && (modelClass == null || policy.unpriced(modelClass, call) != null)) {
             return null;
         }
         List<ScopeRoute> scopes = new ArrayList<>();
@@ -94,6 +109,20 @@ final class PolicyView {
             routes.put(key, route);
         }
         return route;
+    }
+
+    /** How many ways of calls are remembered. */
+    int routesKnown() {
+        return routes.size();
+    }
+
+    /** Which conditions of classes a call meets: with its model, all that its class depends on. */
+    private BitSet met(Call call) {
+        BitSet met = new BitSet();
+        for (int i = 0; i < conditions.size(); i++) {
+            met.set(i, conditions.get(i).matches(call));
+        }
+        return met;
     }
 
     private ScopeRoute scopeRoute(ScopeLimits scope) {
@@ -120,6 +149,7 @@ final class PolicyView {
 
     private record RouteKey(
             String model,
+            BitSet met,
             @Nullable String workspace,
             @Nullable String team) {}
 

@@ -34,4 +34,41 @@ public interface Project {
      * at that moment: nothing is left behind.
      */
     CompletionStage<Permit> acquireAsync(Call call, Duration maxWait);
+
+    /**
+     * Makes one call from its permit to its answer: waits for a permit, has the request sent, reads the answer with the
+     * profile, ends the permit with what was used, and where the provider refused for a while, or the connection failed,
+     * waits as long as it said and sends that request again; nothing else is done twice. Every wait is told to
+     * {@link WaitListener#retrying}.
+     *
+     * <pre>{@code
+     * Response response = project.call(call, Anthropic.PROFILE, attempt -> send(attempt));
+     * }</pre>
+     *
+     * <p>The sender runs on the calling thread. What it throws besides IOException ends the call and is thrown on; the permit
+     * is charged with what is known of the answer, else its estimate.
+     *
+     * @return the answer to a request that was served
+     * @throws ProviderException if it was not, and sending it again cannot help or may no longer be tried
+     * @throws RefusedException if there was no permit for it in time
+     * @throws OutageException if Redis cannot answer before it was sent
+     * @throws InterruptedException if the thread is interrupted; nothing is left behind
+     */
+    default Response call(Call call, Profile profile, Sender sender) throws InterruptedException {
+        return call(call, profile, CallOptions.DEFAULT, sender);
+    }
+
+    /** The same with limits of its own. */
+    Response call(Call call, Profile profile, CallOptions options, Sender sender) throws InterruptedException;
+
+    /**
+     * {@link #call} without blocking. Cancelling the returned future ends the wait, or cancels the stage the sender returned:
+     * nothing is left behind.
+     */
+    default CompletionStage<Response> callAsync(Call call, Profile profile, Sender.Async sender) {
+        return callAsync(call, profile, CallOptions.DEFAULT, sender);
+    }
+
+    /** The same with limits of its own. */
+    CompletionStage<Response> callAsync(Call call, Profile profile, CallOptions options, Sender.Async sender);
 }

@@ -2,9 +2,11 @@ package io.sluice;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +23,14 @@ final class ProjectClient implements Project {
     private final Waiters waiters = new Waiters();
     private final Outcomes outcomes;
     private final Asking asking;
+    final Observing observing;
     private final Heart heart;
     private final AutoCloseable messages;
+
+    /** Calls that wait outside the line, to be sent again. */
+    final Set<Calling> pausing = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
 
     ProjectClient(SluiceClient client, String id) {
         this.client = client;
@@ -37,7 +45,8 @@ final class ProjectClient implements Project {
         this.endings = new Endings(client, id);
         this.held = new Held(id, tempo, endings);
         this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
-        this.asking = new Asking(client, id, policies, installer, outcomes);
+        this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
+        this.asking = new Asking(client, id, policies, installer, outcomes, observing.learning);
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, System::nanoTime);
         this.messages = client.store.listen(id, client.host, heart::granted);
         client.meters.gauges(id, held::size, waiters::standing);
@@ -65,6 +74,11 @@ final class ProjectClient implements Project {
     /** The policy in force now. */
     CompletionStage<PolicyView> policy() {
         return policies.youngerThan(0);
+    }
+
+    /** A policy that was in force not long ago. */
+    CompletionStage<PolicyView> knownPolicy() {
+        return policies.current();
     }
 
     @Override
@@ -112,6 +126,18 @@ final class ProjectClient implements Project {
         return handOver(waiter, waiter.outcome.thenApply(permit -> permit));
     }
 
+    @Override
+    public Response call(Call call, Profile profile, CallOptions options, Sender sender) throws InterruptedException {
+        client.mayBlock();
+        CallerThread caller = new CallerThread();
+        return caller.until(new Calling(this, call, profile, options, caller.runs(sender)).start());
+    }
+
+    @Override
+    public CompletionStage<Response> callAsync(Call call, Profile profile, CallOptions options, Sender.Async sender) {
+        return new Calling(this, call, profile, options, sender).start();
+    }
+
     /** Who ends the future in our stead, by cancelling it or by a time-out of its own, keeps nothing. */
     private <T> CompletableFuture<T> handOver(Waiter waiter, CompletionStage<T> ours) {
         CompletableFuture<T> theirs = client.handOver(ours);
@@ -133,6 +159,14 @@ final class ProjectClient implements Project {
         return Blocking.get(start.get());
     }
 
+    /** It waits outside the line: nobody would wake it once this is closed. */
+    void pauses(Calling calling) {
+        pausing.add(calling);
+        if (closed) {
+            calling.close();
+        }
+    }
+
     /** How many calls of this process wait. */
     int waiting() {
         return waiters.standing();
@@ -144,7 +178,9 @@ final class ProjectClient implements Project {
     }
 
     void close() {
+        closed = true;
         outcomes.close();
+        pausing.forEach(Calling::close);
         try {
             messages.close();
         } catch (Exception e) {
@@ -155,6 +191,7 @@ final class ProjectClient implements Project {
     /** Completes when nothing that should reach Redis is still under way. */
     CompletableFuture<Void> lastWords() {
         heart.close();
-        return endings.close(asking::isQuiet);
+        CompletableFuture<Void> ended = endings.close(asking::isQuiet);
+        return CompletableFuture.allOf(ended, observing.close());
     }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public enum Provider {
     /** Input limits count fresh input and cache writes, not cache reads; {@code max_tokens} is not charged. */
     ANTHROPIC(OutputReserve.LEARNED, "UTC", "https://api.anthropic.com"),
-    /** Cached input counts in full; the output cap is charged up front. */
+    /** Cached input counts in full; the output cap is charged up front; limits a day refill all the time. */
     OPENAI(OutputReserve.MAX, "UTC", "https://api.openai.com"),
     /** Token limits count input only; days end at midnight Pacific. */
     GEMINI(OutputReserve.LEARNED, "America/Los_Angeles", "https://generativelanguage.googleapis.com"),
@@ -45,6 +45,11 @@ public enum Provider {
     /** Where its day begins and ends. */
     ZoneId dayZone() {
         return dayZone;
+    }
+
+    /** Whether limits a day refill all the time, 1/86,400 of them a second, instead of beginning anew at midnight. */
+    boolean dayRefills() {
+        return this == OPENAI;
     }
 
     /** Where its API is; {@code null} if only the policy knows. */

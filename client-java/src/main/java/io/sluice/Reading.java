@@ -1,5 +1,6 @@
 package io.sluice;
 
+import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     characters; 0 where nothing was streamed
  * @param limits what the headers say of limits, one entry a dimension
  * @param windows what the headers say of a subscription's windows
+ * @param date the provider's clock when it answered, or {@code null} if it did not say
  * @param explanation all of it in words and numbers, for people and for {@code ./sluice classify}; unmodifiable
  */
 public record Reading(
@@ -26,6 +28,7 @@ public record Reading(
         long outputSeen,
         List<LimitReading> limits,
         List<PlanWindow> windows,
+        @Nullable Instant date,
         Map<String, Object> explanation) {
 
     /** Keeps copies. */

@@ -47,14 +47,25 @@ public record RefillLimit(
 
     private static final int GATE_SLOTS = 12;
 
-    /** How the amount in force is found. In the order in which the scripts number them. */
+    /** How the amount in force is found. */
     public enum Finds {
         /** It is known. */
-        NONE,
+        NONE(0),
         /** From what the provider's limit header says. */
-        ADOPT,
+        ADOPT(1),
         /** By trying: more little by little, less when the provider rejects a call. */
-        ADAPTIVE
+        ADAPTIVE(2);
+
+        private final int number;
+
+        Finds(int number) {
+            this.number = number;
+        }
+
+        /** What the scripts call it. */
+        public int number() {
+            return number;
+        }
     }
 
     /**
@@ -97,6 +108,26 @@ public record RefillLimit(
     /** The length of one of the gate's slots: the span is at most twelve of them. */
     static long gateWidth(long spanUs) {
         return (spanUs + GATE_SLOTS - 1) / GATE_SLOTS;
+    }
+
+    /** The same of which only a part may be in force: what was admitted is remembered, or nobody could tell how much is used. */
+    RefillLimit inForce(long ppm, Finds found) {
+        long width = rate == 0 ? 0 : gateWidth(spanUs);
+        return new RefillLimit(
+                name,
+                rate,
+                factor,
+                tickUs,
+                capacity,
+                ceiling,
+                spanUs,
+                spanAmount,
+                minute,
+                weights,
+                width,
+                calendar,
+                ppm,
+                found);
     }
 
     RefillLimit withWeights(Weights other) {

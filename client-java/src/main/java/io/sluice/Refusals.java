@@ -77,6 +77,16 @@ final class Refusals {
                     null,
                     project + ": the policy lists workspaces, but not '" + call.workspace + "'");
         }
+        ModelClass modelClass = policy.classOf(call);
+        Policy.Unpriced unpriced = modelClass == null ? null : policy.unpriced(modelClass, call);
+        if (unpriced != null) {
+            return helpless(
+                    Refusal.Kind.UNPRICED,
+                    unpriced.scope(),
+                    unpriced.limit(),
+                    project + ": " + unpriced.limit() + " of " + unpriced.scope()
+                            + " counts money, and the policy has no price for the model '" + call.model + "'");
+        }
         return helpless(
                 Refusal.Kind.UNKNOWN_MODEL,
                 null,

@@ -22,6 +22,15 @@ record ScopeSpec(String part, @Nullable String modelClass, List<LimitSpec> limit
         limits = List.copyOf(limits);
     }
 
+    /** The same scope with these prices for its limits in money. */
+    ScopeSpec priced(List<LimitSpec.ModelWeights> prices) {
+        return new ScopeSpec(
+                part,
+                modelClass,
+                limits.stream().map(limit -> limit.priced(prices)).toList(),
+                max);
+    }
+
     static String workspace(String name) {
         return "w:" + name;
     }
@@ -62,6 +71,11 @@ record ScopeSpec(String part, @Nullable String modelClass, List<LimitSpec> limit
     /** Whether the provider knows such limits; those of teams, agents and runs are the policy's own. */
     boolean isProviders() {
         return part.equals(PROJECT) || part.startsWith("w:");
+    }
+
+    /** Whether it is the whole project or one of its classes: what the provider's answers speak of. */
+    boolean isToldOf() {
+        return part.equals(PROJECT);
     }
 
     /** Whether calls of a class draw on it. */

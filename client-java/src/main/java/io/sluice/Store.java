@@ -246,7 +246,7 @@ public interface Store extends AutoCloseable {
 
     /** @param all at most 64, in order */
     record Observations(String project, String host, List<Observation> all) {
-        static final int MOST = 64;
+        public static final int MOST = 64;
     }
 
     /** One thing that a provider's answer taught, or that an operator wants. */
@@ -323,10 +323,10 @@ public interface Store extends AutoCloseable {
                 long input,
                 List<Outputs> outputs)
                 implements Observation {
-            static final int MOST_OUTPUTS = 128;
+            public static final int MOST_OUTPUTS = 128;
 
             /** Nothing is told; the answer is what is known. */
-            static Learn nothing(String modelClass, String agent) {
+            public static Learn nothing(String modelClass, String agent) {
                 return new Learn(modelClass, agent, 0, 0, 0, 0, List.of());
             }
         }

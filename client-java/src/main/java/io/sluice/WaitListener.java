@@ -18,6 +18,9 @@ public interface WaitListener {
     /** A call got its permit after {@code waited}. */
     default void granted(String project, Call call, Duration waited) {}
 
+    /** A call of {@link Project#call} was not served and is sent again after a pause. */
+    default void retrying(Retrying retrying) {}
+
     /** A call was refused, timed out or was cancelled after {@code waited}. */
     default void gaveUp(String project, Call call, Duration waited, String why) {}
 
@@ -37,9 +40,25 @@ public interface WaitListener {
         /** One line for a log or a terminal: {@code waiting on acme-prod itpm, 7 in line, about 12 s}. */
         @Override
         public String toString() {
-            String seconds = String.valueOf(Math.max(1, (expected.toMillis() + 999) / 1000));
             return "waiting on " + project + " " + limit + ", " + position + " in line, " + (estimate ? "about " : "")
-                    + seconds + " s";
+                    + WholeSeconds.of(expected) + " s";
+        }
+    }
+
+    /**
+     * Why a call is sent again and when.
+     *
+     * @param project the project
+     * @param call the call
+     * @param rejection what the provider said; of a connection that failed: server, this request
+     * @param pause how long it waits before it is sent again
+     * @param attempt which attempt was not served, from 1
+     */
+    record Retrying(String project, Call call, Rejection rejection, Duration pause, int attempt) {
+        /** One line for a log or a terminal: {@code waiting on acme-prod, retrying in 12 s}. */
+        @Override
+        public String toString() {
+            return "waiting on " + project + ", retrying in " + WholeSeconds.of(pause) + " s";
         }
     }
 }

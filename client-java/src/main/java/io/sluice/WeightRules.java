@@ -2,7 +2,6 @@ package io.sluice;
 
 import io.sluice.LimitSpec.ModelWeights;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -67,8 +66,7 @@ final class WeightRules {
                 found.add(new ModelWeights(new Glob(pattern), base.with(change(weights))));
             }
         }
-        found.sort(Comparator.comparingInt(entry -> -entry.models().literals()));
-        return found;
+        return ModelWeights.mostSpecificFirst(found);
     }
 
     private static WeightSpec.Change change(Section weights) {

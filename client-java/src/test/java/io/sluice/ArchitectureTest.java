@@ -40,6 +40,24 @@ class ArchitectureTest {
     }
 
     @Test
+    void howRequestsAreSentIsAnAffairOfItsOwn() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.sluice.http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.sluice.redis..", "io.sluice.provider..")
+                .check(CLIENT);
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.sluice.http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.sluice.http..")
+                .check(CLIENT);
+    }
+
+    @Test
     void dialectsKnowNothingOfRedis() {
         noClasses()
                 .that()
@@ -116,7 +134,9 @@ class ArchitectureTest {
                 .containsExactlyInAnyOrder(
                         "Answer",
                         "AnswerStream",
+                        "Attempt",
                         "Call",
+                        "CallOptions",
                         "Decision",
                         "InvalidPolicyException",
                         "LimitReading",
@@ -128,17 +148,21 @@ class ArchitectureTest {
                         "Profile",
                         "Project",
                         "Provider",
+                        "ProviderException",
                         "Reading",
                         "RefillLimit",
                         "Refusal",
                         "RefusedException",
                         "Rejection",
+                        "Response",
                         "ScopeLimits",
+                        "Sender",
                         "Sluice",
                         "Store",
                         "Usage",
                         "WaitListener",
                         "Weights",
+                        "http.HttpSender",
                         "provider.Anthropic",
                         "provider.Gemini",
                         "provider.Generic",

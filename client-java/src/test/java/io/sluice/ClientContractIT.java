@@ -330,7 +330,8 @@ class ClientContractIT {
     void cancellingGivesEverythingBackAndARejectionAllButTheRequest() {
         install("rpm: 2, itpm: 1000");
         assertThat(granted(CALL.inputTokens(1000)).cancel().ended()).isEqualTo(How.CANCELLED);
-        Rejection rejection = new Rejection(Rejection.Kind.INPUT, Rejection.Scope.CLASS, true, null);
+        // One that pauses nobody else: what is asked next is about the charge.
+        Rejection rejection = new Rejection(Rejection.Kind.INPUT, Rejection.Scope.REQUEST, true, null);
         assertThat(granted(CALL.inputTokens(1000)).throttled(rejection).charged())
                 .isEqualTo(new Reserved(1, 0, 0, 0, 0));
         granted(CALL.inputTokens(1000)).throttled(rejection);

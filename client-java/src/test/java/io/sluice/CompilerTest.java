@@ -2,6 +2,7 @@ package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.RefillLimit.Finds;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.List;
@@ -198,6 +199,135 @@ class CompilerTest {
                                 1_000_000_000,
                                 1_000_000_000,
                                 TOKENS)));
+    }
+
+    /** What does not refill: a whole window, in units of cost; no headroom. A minute's part bounds what is booked late. */
+    static Stream<Arguments> compilesWindows() {
+        return Stream.of(
+                row("", "rpd: {amount: 1440, window: calendar}", window("rpd", 1440, 1, 0, 0, 1, REQUESTS)),
+                row("", "rpd: {amount: 0, window: calendar}", window("rpd", 0, 1, 0, 0, 1, REQUESTS)),
+                // A month has 43,200 minutes or so; three hundredths are the smallest part of a token's weight.
+                row(
+                        "",
+                        "x: {amount: 4320000, per: month, zone: UTC, weights: {input: 0.03}}",
+                        window("x", 432_000_000, 10_000, 0, 0, 1, new Weights(100, 0, 3, 0, 0, 0))),
+                // Sixty slots of ten seconds; 100 a minute.
+                row(
+                        "headroom: 0.5",
+                        "x: {amount: 1000, per: 10m, window: rolling, of: requests}",
+                        window("x", 1000, 100, 600_000_000, 10_000_000, 0, REQUESTS)),
+                // No slot is shorter than a sixtieth, or sixty of them would not cover the period.
+                row(
+                        "",
+                        "x: {amount: 5, per: 1s, window: rolling, of: requests}",
+                        window("x", 5, 300, 1_000_000, 16_667, 0, REQUESTS)));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void compilesWindows(String settings, String limit, RefillLimit expected) {
+        compiles(settings, limit, expected);
+    }
+
+    private static RefillLimit window(
+            String name, long amount, long minute, long spanUs, long widthUs, int calendar, Weights weights) {
+        return new RefillLimit(
+                name,
+                0,
+                1,
+                1,
+                amount,
+                amount,
+                spanUs,
+                amount,
+                minute,
+                weights,
+                widthUs,
+                calendar,
+                1_000_000,
+                Finds.NONE);
+    }
+
+    @Test
+    void namesEachCalendarOnceByItsPlace() {
+        Policy policy = Policy.parse("""
+                project: p
+                provider: gemini
+                limits: {rpd: {amount: 5, zone: UTC}, tpd: {amount: 5, zone: Asia/Tokyo}}
+                classes:
+                  - {name: a, models: [a], limits: {tpd: {amount: 5, zone: UTC}, m: {amount: 5, per: month, zone: UTC, of: tokens}}}
+                each: [{by: agent, limits: {tpd: {amount: 5, zone: Asia/Tokyo}}}]
+                """);
+
+        assertThat(policy.calendars()).containsExactly("day UTC 0", "day Asia/Tokyo 32400", "month UTC 0");
+        assertThat(policy.scopes().stream()
+                        .flatMap(scope -> scope.refills().stream().map(RefillLimit::calendar)))
+                .containsExactly(1, 2, 3, 1, 2);
+    }
+
+    /** Only a part may be in force: ten thousand times finer if that is exact, and what was admitted is remembered. */
+    @Test
+    void countsFinerWhereTheAmountInForceChanges() {
+        Policy policy = Policy.parse("""
+                project: p
+                ramp: {from: 0.1, double_every: 30s, agents_per_minute: 7}
+                limits: {rpm: {amount: 60, adopt: true}, agents: 50}
+                classes:
+                  - {name: a, models: [a], limits: {rpm: {adaptive: {start: 6, max: 60}}, tpm: 2000000}}
+                  - {name: b, models: [b], limits: {x: {amount: 60, per: 5h, window: refill, of: requests}}}
+                """);
+
+        assertThat(policy.scopes())
+                .containsExactly(
+                        new ScopeLimits(
+                                "p", -1, List.of(inForce("rpm", 54, 60, 10_000, 1_000_000, Finds.ADOPT, REQUESTS))),
+                        new ScopeLimits(
+                                "c:a",
+                                -1,
+                                0,
+                                100_000,
+                                30_000_000,
+                                List.of(
+                                        inForce("rpm", 54, 60, 10_000, 100_000, Finds.ADAPTIVE, REQUESTS),
+                                        inForce("tpm", 1_800_000, 2_000_000, 10, 1_000_000, Finds.NONE, TOKENS))),
+                        new ScopeLimits("c:b", -1, 0, policy.scopes().get(2).refills()),
+                        new ScopeLimits(
+                                "n:p",
+                                50,
+                                List.of(new RefillLimit(
+                                        "agents_per_minute",
+                                        7,
+                                        60_000_000,
+                                        1,
+                                        60_000_000,
+                                        7,
+                                        60_000_000,
+                                        7,
+                                        7,
+                                        REQUESTS))));
+        assertThat(policy.scopes().get(2).refills())
+                .singleElement()
+                .extracting(RefillLimit::rate)
+                .isEqualTo(60L);
+    }
+
+    private static RefillLimit inForce(
+            String name, long usable, long amount, long finer, long startPpm, Finds finds, Weights weights) {
+        return new RefillLimit(
+                name,
+                usable * finer,
+                60_000_000 * finer,
+                1,
+                usable * finer * 5_000_000,
+                usable,
+                60_000_000,
+                amount,
+                amount,
+                weights,
+                5_000_000,
+                0,
+                startPpm,
+                finds);
     }
 
     private static Arguments row(String settings, String limit, RefillLimit expected) {

@@ -24,6 +24,10 @@ final class FakeStore implements Store {
     Function<Observations, CompletionStage<Observed>> observe =
             it -> CompletableFuture.failedStage(new OutageException("timeout", "not in this test", null));
     List<Learned> known = List.of();
+
+    /** How often that was read. */
+    int reads;
+
     Policy policy = Budget.policy("acme", "concurrency: 1");
     int version = 1;
     int installed;
@@ -57,6 +61,7 @@ final class FakeStore implements Store {
 
     @Override
     public CompletionStage<List<Learned>> learned(String project) {
+        reads++;
         return CompletableFuture.completedStage(known);
     }
 

@@ -2,6 +2,8 @@ package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +50,56 @@ class GlobTest {
     })
     void covers(String wide, String narrow, boolean expected) {
         assertThat(new Glob(wide).covers(new Glob(narrow))).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "*,         claude-*,        true",
+        "claude-*,  *-5,             true", // claude-5
+        "claude-*,  gpt-*,           false",
+        "a*b,       *c*,             true", // acb
+        "a*b,       b*a,             false",
+        "m-?,       m-1,             true",
+        "m-?,       M-1,             true",
+        "m-?,       m-12,            false",
+        "m-?,       m-*,             true",
+        "m-??,      m-?,             false",
+        "m-,        m-*,             true",
+        "*a*,       *b*,             true",
+        "?,         *,               true",
+        "??*,       ?,               false"
+    })
+    void overlaps(String a, String b, boolean expected) {
+        assertThat(new Glob(a).overlaps(new Glob(b))).isEqualTo(expected);
+        assertThat(new Glob(b).overlaps(new Glob(a))).isEqualTo(expected);
+    }
+
+    /** Two patterns overlap exactly if some text is matched by both; short ones are all tried. */
+    @Test
+    void overlapsWhereSomeTextIsMatchedByBoth() {
+        List<String> texts = words("ab", 7);
+        List<Glob> globs = words("ab*?", 3).stream().map(Glob::new).toList();
+        for (Glob a : globs) {
+            List<String> matched = texts.stream().filter(a::matches).toList();
+            for (Glob b : globs) {
+                assertThat(a.overlaps(b))
+                        .as("%s %s", a, b)
+                        .isEqualTo(matched.stream().anyMatch(b::matches));
+            }
+        }
+    }
+
+    /** All of 1 to so many of these letters. */
+    private static List<String> words(String letters, int most) {
+        List<String> words = new ArrayList<>();
+        List<String> shorter = List.of("");
+        for (int length = 1; length <= most; length++) {
+            shorter = shorter.stream()
+                    .flatMap(word -> letters.chars().mapToObj(letter -> word + (char) letter))
+                    .toList();
+            words.addAll(shorter);
+        }
+        return words;
     }
 
     @ParameterizedTest

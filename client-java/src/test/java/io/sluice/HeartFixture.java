@@ -30,7 +30,9 @@ abstract class HeartFixture {
     final Held held = new Held("acme", tempo, endings);
     final Waiters waiters = new Waiters();
     final Outcomes outcomes = new Outcomes(project, tempo, waiters, held, endings);
-    final Asking asking = new Asking(client, "acme", policies, new Installer(store, client.host), outcomes);
+    final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
+    final Asking asking =
+            new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, observing.learning);
     final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, timer::nanoTime);
 
     void beat() {

@@ -7,10 +7,12 @@ import io.sluice.Store.Answer;
 import io.sluice.Store.Beat;
 import io.sluice.Store.BeatAsk;
 import io.sluice.Store.News;
+import io.sluice.Store.OnHold;
 import io.sluice.Store.Place;
 import io.sluice.Store.Queued;
 import io.sluice.Store.Settled;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -122,6 +124,107 @@ class HeartTroubleTest extends HeartFixture {
         assertThat(store.asked).extracting(Store.Ask::stamp).containsExactly("1:e", "2:e");
         assertThat(store.asked).extracting(ask -> ask.permit().id()).containsOnly(id(waiter));
         assertThat(waiters.standing()).isEqualTo(1);
+    }
+
+    // ---- holds
+
+    private void holds(OnHold... holds) {
+        timer.pass(250);
+        FakeStore.Asked<BeatAsk, Beat> beat = beaten();
+        Beat.Alive well = well(beat.question());
+        beat.answer()
+                .complete(new Beat.Alive(
+                        well.stamp(),
+                        1,
+                        1,
+                        false,
+                        -1,
+                        well.renewed(),
+                        well.claims(),
+                        well.news(),
+                        well.looks(),
+                        List.of(holds)));
+    }
+
+    /** The others would be refused at their deadlines anyway, having waited for nothing. */
+    @Test
+    void whoseDeadlineComesBeforeTheEndOfAHoldIsRefusedAtOnce() {
+        Waiter patient = asking.begin(CALL, Duration.ofMinutes(9), false);
+        Waiter impatient = asking.begin(CALL.id("job-1"), Duration.ofSeconds(10), false);
+        holds(new OnHold("c:m", 12_000_000, "input", true, ""));
+
+        assertThat(patient.isDone()).isFalse();
+        Refusal refusal = impatient.refusal();
+        assertThat(refusal.kind()).isEqualTo(Refusal.Kind.HOLD);
+        assertThat(refusal.scope()).isEqualTo("c:m");
+        assertThat(refusal.limit()).isEqualTo("hold");
+        assertThat(refusal.retryAfter()).isEqualTo(Duration.ofSeconds(12));
+        assertThat(refusal.message()).isEqualTo("acme is on hold for 12 s: provider said input (class m)");
+        assertThat(store.ended)
+                .as("its place is kept")
+                .extracting(ended -> ended.how() + " " + ended.permit().id() + " " + ended.keepUs())
+                .containsExactly("refused job-1 24000000");
+    }
+
+    /** The waiters were held to their deadlines by an empty account (langchain-ai/langchainjs#1929). */
+    @Test
+    void whatNobodyCanWaitForIsRefusedAtOnceWithTheReason() {
+        List<Waiter> ten = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            ten.add(ask(CALL));
+        }
+        holds(new OnHold("p", Store.UNTIL_RELEASED, "credits", false, ""));
+
+        assertThat(ten).allSatisfy(waiter -> {
+            assertThat(end(waiter)).isEqualTo("hold");
+            assertThat(waiter.refusal().retryAfter()).isNull();
+            assertThat(waiter.refusal().message())
+                    .isEqualTo("acme is on hold until it is released: provider said credits");
+        });
+        assertThat(undone()).hasSize(10);
+        assertThat(waiters.standing()).isZero();
+    }
+
+    @Test
+    void aHoldOfAnotherClassOrOneThatOpensKeepsNobodyFromWaiting() {
+        Waiter waiter = ask(CALL);
+        holds(new OnHold("c:x", Store.UNTIL_RELEASED, "credits", false, ""), new OnHold("c:m", 0, "input", true, ""));
+
+        assertThat(waiter.isDone()).isFalse();
+    }
+
+    @Test
+    void aCallThatMeetsAHoldItCannotWaitForIsRefusedWithItsReason() {
+        store.acquire = ask -> new Answer.Hold(new OnHold("p", 90_000_000, "operator", true, "maintenance"));
+        Waiter waiter = ask(CALL);
+
+        assertThat(end(waiter)).isEqualTo("hold");
+        assertThat(waiter.refusal().retryAfter()).isEqualTo(Duration.ofSeconds(90));
+        assertThat(waiter.refusal().message()).isEqualTo("acme is on hold for 90 s: operator; maintenance");
+        assertThat(store.ended).as("it stands nowhere").isEmpty();
+    }
+
+    @Test
+    void whoWaitsBehindAHoldIsToldSo() {
+        store.acquire = ask -> new Answer.Waiting(new Queued(12_000_000, 12_000_000, "c:m", "hold", 1), -1);
+        ask(CALL);
+
+        assertThat(told).singleElement().satisfies(waiting -> {
+            assertThat(waiting.limit()).isEqualTo("hold");
+            assertThat(waiting.toString()).isEqualTo("waiting on acme hold, 1 in line, 12 s");
+        });
+    }
+
+    /** Healthy accounts were marked bad because our own waits looked like theirs (diegosouzapw/OmniRoute#9164). */
+    @Test
+    void ourOwnRefusalTeachesNothing() {
+        store.acquire = ask -> new Answer.Wait(new Queued(60_000_000, 60_000_000, "c:m", "rpm", 0));
+        assertThat(end(asking.begin(CALL, Duration.ofSeconds(1), false))).isEqualTo("deadline");
+        store.acquire = ask -> new Answer.Hold(new OnHold("c:m", 90_000_000, "input", true, ""));
+        assertThat(end(ask(CALL))).isEqualTo("hold");
+
+        assertThat(store.observed).isEmpty();
+        assertThat(client.store.answers()).isTrue();
     }
 
     // ---- giving up

@@ -20,7 +20,7 @@ class LimitProblemsTest {
 
     /** Every row: the document, then the only problem it has: path, line, part of the message, value. */
     @ParameterizedTest
-    @MethodSource({"limits", "windows", "together", "parts", "notYet"})
+    @MethodSource({"limits", "windows", "together", "parts", "found", "money", "amountsOfWindows", "notYet"})
     void reportsExactly(String text, String path, int line, String message, String value) {
         List<Problem> problems = problems(text);
 
@@ -238,59 +238,119 @@ class LimitProblemsTest {
                         "{…}"));
     }
 
-    /** Valid by the grammar, refused because nothing would enforce it. */
-    static Stream<Arguments> notYet() {
+    /** Amounts that come with the provider's answers. */
+    static Stream<Arguments> found() {
         String classes = "project: p\nclasses:\n  - name: a\n    models: [m]\n";
         return Stream.of(
-                row(
-                        "project: p\nramp: {from: 0.1, double_every: 60s, agents_per_minute: 10}\n",
-                        "/ramp",
-                        2,
-                        "ramp is not enforced",
+                limit("rpm: {amount: 9, adopt: 1}", "/rpm/adopt", "true or false", "1"),
+                limit("rpm: {adopt: false}", "/rpm/amount", "must be there", ""),
+                limit("rpm: {adaptive: 5}", "/rpm/adaptive", "must be a mapping", "5"),
+                limit("rpm: {adaptive: {max: 5}}", "/rpm/adaptive/start", "the amount to begin with", ""),
+                limit("rpm: {adaptive: {start: 0, max: 5}}", "/rpm/adaptive/start", "from 0.000001", "0"),
+                limit("rpm: {adaptive: {start: 50, max: 5}}", "/rpm/adaptive/start", "must be at most max", "50"),
+                limit("tpm: {adaptive: {start: 50, max: 9000000}}", "/tpm/adaptive/start", "1/100000 of max", "50"),
+                limit("rpm: {adaptive: {start: 5, most: 9}}", "/rpm/adaptive/most", "unknown key", "9"),
+                limit("rpm: {amount: 9, adaptive: {start: 5}}", "/rpm/amount", "begins with start", "9"),
+                limit("rpm: {adopt: true, adaptive: {start: 5}}", "/rpm/adopt", "give one of them", "true"),
+                // 1 × 0.9: not one call, to begin with
+                limit("rpm: {adaptive: {start: 1, max: 100}}", "/rpm", "no call could ever pass", "{…}"),
+                limit(
+                        "tpm: {adaptive: {start: 1000000, max: 1000000001}}",
+                        "/tpm",
+                        "every whole amount up to 16679998 can",
                         "{…}"),
-                row(
-                        "project: p\nteams:\n  - name: t\n    limits: {rpd: 60}\n",
-                        "/teams/0/limits/rpd",
-                        4,
-                        "a calendar window is not enforced",
-                        "60"),
+                limit(
+                        "x: {amount: 9, per: hour, of: tokens, adopt: true}",
+                        "/x/adopt",
+                        "goes with rpm, itpm, otpm, tpm only",
+                        "true"),
+                limit("usd: {per: hour, adopt: true}", "/usd/adopt", "goes with rpm, itpm, otpm, tpm only", "true"),
+                limit(
+                        "rpm: {window: calendar, adaptive: {start: 5}}",
+                        "/rpm/adaptive",
+                        "goes with window: refill only",
+                        "{…}"),
+                limit(
+                        "concurrency: {adaptive: {start: 1, max: 5}}",
+                        "/concurrency/adaptive",
+                        "adaptive does not go with concurrency",
+                        "{…}"),
+                limit("agents: {amount: 5, adopt: true}", "/agents/adopt", "adopt does not go with agents", "true"),
                 row(
                         classes + "workspaces: [{name: w, classes: [{name: a, limits: {rpm: {adopt: true}}}]}]\n",
                         "/workspaces/0/classes/0/limits/rpm",
                         5,
-                        "adopt is not enforced",
+                        "adopt goes with the limits of the project and its classes only",
                         "{…}"),
                 row(
-                        "project: p\neach: [{by: run, limits: {x: {amount: 9, per: 5h, of: tokens}}}]\n",
-                        "/each/0/limits/x",
+                        "project: p\neach: [{by: run, limits: {tpm: {adaptive: {start: 9000}}}}]\n",
+                        "/each/0/limits/tpm",
                         2,
-                        "a rolling window is not enforced",
-                        "{…}"),
-                row(
-                        "project: p\neach: [{by: team, limits: {agents: 5}}]\n",
-                        "/each/0/limits/agents",
-                        2,
-                        "agents is not enforced",
-                        "5"),
-                row(
-                        classes + "    when: {service_tier: standard, context_over: 200000}\n",
-                        "/classes/0/when",
-                        5,
-                        "when is not enforced",
-                        "{…}"),
-                limit("rpd: 60", "/rpd", "a calendar window is not enforced", "60"),
-                limit("tpd: {amount: 60, zone: UTC}", "/tpd", "a calendar window is not enforced", "{…}"),
-                limit("x: {amount: 60, per: 5h, of: tokens}", "/x", "a rolling window is not enforced", "{…}"),
-                limit("rpm: {amount: 60, window: rolling}", "/rpm", "a rolling window is not enforced", "{…}"),
-                limit("usd: {amount: 5, per: hour}", "/usd", "a limit in usd is not enforced", "{…}"),
-                limit("rpm: {adopt: true}", "/rpm", "adopt is not enforced", "{…}"),
-                limit("rpm: {adaptive: {start: 10, max: 100}}", "/rpm", "adaptive is not enforced", "{…}"));
+                        "adaptive goes with the limits of the project and its classes only",
+                        "{…}"));
     }
 
-    /** Every key of the grammar once: all of it is understood, and what is not enforced is all that is wrong. */
+    static Stream<Arguments> money() {
+        String priced = "project: p\nprices: {'*': {input: 0.000001, output: 15}}\nlimits: {";
+        return Stream.of(
+                limit("usd: 5", "/usd/per", "must be there", ""),
+                limit("usd: {amount: 5, per: hour, of: usd}", "/usd/of", "counts by prices", "usd"),
+                limit("usd: {amount: 5, per: hour, weights: {input: 1}}", "/usd/weights", "counts by prices", "{…}"),
+                limit(
+                        "x: {amount: 5, per: hour, of: usd, weights_for: {m: {input: 1}}}",
+                        "/x/weights_for",
+                        "counts by prices",
+                        "{…}"),
+                row(
+                        priced + "usd: {amount: 9008, per: month}}",
+                        "/limits/usd",
+                        3,
+                        "usd cannot be counted exactly below 2^53; amounts up to 9007 can",
+                        "{…}"),
+                // 10^12 parts a dollar, because the price has 6 decimals of a micro-dollar
+                row(
+                        priced + "usd: {amount: 20000, per: hour}}",
+                        "/limits/usd",
+                        3,
+                        "usd cannot be counted exactly below 2^53 with weights of 12 decimals",
+                        "{…}"));
+    }
+
+    /** Windows count whole units of cost, and hold a whole amount. */
+    static Stream<Arguments> amountsOfWindows() {
+        return Stream.of(
+                limit(
+                        "x: {amount: 9007199254741, per: day, weights: {input: 0.001}}",
+                        "/x",
+                        "x cannot be counted exactly below 2^53; amounts up to 9007199254740 can",
+                        "{…}"),
+                limit(
+                        "x: {amount: 1000000000000000, per: 5h, weights: {output: 1.25}}",
+                        "/x",
+                        "x cannot be counted exactly below 2^53; amounts up to 90071992547409 can",
+                        "{…}"),
+                limit("rpd: 0.5", "/rpd", "no call could ever pass: less than one fits into a window", "0.5"),
+                limit(
+                        "x: {amount: 2, per: 10m, window: rolling, weights: {requests: 3}}",
+                        "/x",
+                        "no call could ever pass: less than one fits into a window",
+                        "{…}"));
+    }
+
+    /** Valid by the grammar, refused because nothing would enforce it. */
+    static Stream<Arguments> notYet() {
+        return Stream.of(row(
+                "project: p\neach: [{by: team, limits: {agents: 5}}]\n",
+                "/each/0/limits/agents",
+                2,
+                "agents is not enforced",
+                "5"));
+    }
+
+    /** Every key of the grammar once. */
     @Test
     void understandsTheWholeGrammar() {
-        List<Problem> problems = problems("""
+        Policy policy = Policy.parse("""
                 project: acme-prod
                 provider: anthropic
                 account: subscription
@@ -322,11 +382,8 @@ class LimitProblemsTest {
                 prices: {"claude-sonnet-*": {input: 3, cache_read: 0.3, cache_write: 3.75, output: 15}}
                 """);
 
-        assertThat(problems)
-                .allSatisfy(problem -> assertThat(problem.message()).endsWith("is not enforced by this version yet"));
-        assertThat(problems)
-                .extracting(Problem::path)
-                .containsExactly("/classes/0/when", "/limits/usd", "/limits/usd", "/ramp");
+        assertThat(policy.warnings()).isEmpty();
+        assertThat(Policy.parse(policy.toJson()).toJson()).isEqualTo(policy.toJson());
     }
 
     @Test

@@ -54,8 +54,20 @@ class PolicyFuzzTest {
             priorities: {interactive: 16}
             """;
 
-    private static final List<String> TEXTS =
-            List.of(YAML, VALID, Policy.parse(VALID).toJson());
+    /** Laid over a preset, with all the ways to say an amount. */
+    private static final String OVER = """
+            project: acme
+            preset: anthropic/build
+            classes:
+              - {name: rest, models: ["*"], when: {context_over: 200000}, limits: {usd: {amount: 9, per: hour}}}
+              - {name: sonnet, limits: {rpm: 10, itpm: {adopt: true}, otpm: {adaptive: {start: 1000, max: 90000}}}}
+            limits: {usd: null, x: {amount: 0.5, per: minute, of: usd}}
+            prices: {"*": {input: 3, cache_read: 0.000001, output: 15}, "claude-*": {input: 1, output: 2}}
+            ramp: {agents_per_minute: 10}
+            """;
+
+    private static final List<String> TEXTS = List.of(
+            YAML, VALID, OVER, Policy.parse(VALID).toJson(), Policy.parse(OVER).toJson());
 
     private static final String[] SNIPPETS = {
         "{",

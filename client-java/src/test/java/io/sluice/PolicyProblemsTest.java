@@ -74,7 +74,12 @@ class PolicyProblemsTest {
                 row("project: p\nprovider: claude\n", "/provider", 2, "one of anthropic, openai, gemini", "claude"),
                 row("project: p\naccount: team\n", "/account", 2, "one of api, subscription", "team"),
                 row("project: p\nupstream: ftp://x\n", "/upstream", 2, "http or https", "ftp://x"),
-                row("project: p\npreset: anthropic/nix\n", "/preset", 2, "no such preset", "anthropic/nix"),
+                row(
+                        "project: p\npreset: anthropic/nix\n",
+                        "/preset",
+                        2,
+                        "is no preset; there are anthropic/start,",
+                        "anthropic/nix"),
                 row("project: p\nheadroom: 1.1\n", "/headroom", 2, "from 0.01 to 1", "1.1"),
                 row("project: p\nheadroom: 0\n", "/headroom", 2, "from 0.01 to 1", "0"),
                 row("project: p\nheadroom: 0.99999\n", "/headroom", 2, "at most 4 decimals", "0.99999"),

@@ -2,18 +2,23 @@ package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.sluice.InvalidPolicyException.Problem;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("contract")
@@ -280,6 +285,115 @@ class PolicyTest {
         assertThat(policy.warnings())
                 .singleElement()
                 .satisfies(warning -> assertThat(warning.path()).isEqualTo("/classes/1"));
+    }
+
+    /** Earlier classes for some of its calls leave it the others. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                // the first's when, the second's when, whether the second is never used
+                "{}                                       | {}                                       | true",
+                "{}                                       | {speed: fast}                            | true",
+                "{speed: fast}                            | {}                                       | false",
+                "{speed: fast}                            | {speed: Fast, service_tier: flex}        | true",
+                "{speed: fast, service_tier: flex}        | {speed: fast}                            | false",
+                "{service_tier: default}                  | {service_tier: auto}                     | true",
+                "{context_over: 100}                      | {context_over: 200}                      | true",
+                "{context_over: 200}                      | {context_over: 100}                      | false",
+                "{endpoint: a}                            | {endpoint: b}                            | false",
+            })
+    void warnsOfAClassWhoseCallsAllGoElsewhere(String first, String second, boolean isNeverUsed) {
+        Policy policy = Policy.parse("{project: p, classes: [{name: a, models: ['m*'], when: " + first
+                + "}, {name: b, models: [m1], when: " + second + "}]}");
+
+        assertThat(policy.warnings()).hasSize(isNeverUsed ? 1 : 0);
+    }
+
+    @Test
+    void rampsAsItSays() {
+        assertThat(Policy.parse("{project: p, ramp: {from: 0.25, double_every: 30s, agents_per_minute: 10}}")
+                        .spec()
+                        .ramp())
+                .isEqualTo(new Ramp(new BigDecimal("0.25"), Duration.ofSeconds(30), 10));
+        assertThat(Policy.parse("{project: p}").spec().ramp()).isNull();
+    }
+
+    /** A ramp that says nothing of itself is a ramp, also when it is read back. */
+    @Test
+    void aRampHasDefaults() {
+        Policy policy = Policy.parse("{project: p, ramp: {}}");
+
+        Ramp usual = new Ramp(new BigDecimal("0.1"), Duration.ofMinutes(1), null);
+        assertThat(policy.spec().ramp()).isEqualTo(usual);
+        assertThat(usual.fromPpm()).isEqualTo(100_000);
+        assertThat(usual.everyUs()).isEqualTo(60_000_000);
+        assertThat(policy.toJson()).isEqualTo("{\"project\":\"p\",\"ramp\":{\"from\":0.1}}");
+        assertThat(Policy.parse(policy.toJson()).spec().ramp()).isEqualTo(usual);
+    }
+
+    /** Its numbers are made for the most it may become. */
+    @Test
+    void anAmountThatIsToBeFoundHasAStartAndAMost() {
+        Policy policy = Policy.parse("""
+                project: p
+                limits:
+                  rpm: {adaptive: {start: 60, max: 4500}}
+                  itpm: {adaptive: {start: 9000}}
+                  otpm: {adopt: true}
+                  tpm: {adopt: true, amount: 5000}
+                classes: [{name: c, models: [m]}]
+                """);
+
+        assertThat(policy.spec().limitsOf("p"))
+                .extracting(
+                        LimitSpec::name,
+                        limit -> Objects.requireNonNull(limit.amount()).longValueExact(),
+                        LimitSpec::startPpm)
+                .containsExactly(
+                        tuple("itpm", 900_000L, 10_000L),
+                        tuple("otpm", 10_000_000L, 1_000_000L),
+                        tuple("rpm", 4_500L, 13_333L),
+                        tuple("tpm", 5_000L, 1_000_000L));
+        assertThat(policy.warnings()).isEmpty();
+        assertThat(Policy.parse(policy.toJson()).scopes()).isEqualTo(policy.scopes());
+    }
+
+    /** Days begin where the provider's do; OpenAI's do not begin, they refill. */
+    @ParameterizedTest
+    @CsvSource({
+        "ANTHROPIC,  CALENDAR, UTC",
+        "GEMINI,     CALENDAR, America/Los_Angeles",
+        "OPENROUTER, CALENDAR, UTC",
+        "GENERIC,    CALENDAR, UTC",
+        "OPENAI,     REFILL,"
+    })
+    void countsDaysAsTheProviderDoes(Provider provider, LimitSpec.Window window, @Nullable String zone) {
+        String text = "project: p\nlimits: {rpd: 200, tpd: 1000000}\nprovider: " + provider.label();
+        Section root = new Section(Objects.requireNonNull(PolicyReader.read(text, new Problems())), new Problems());
+        List<LimitSpec> limits = new LimitRules(provider, new Problems()).read(root);
+
+        assertThat(limits)
+                .hasSize(2)
+                .allSatisfy(limit -> assertThat(limit.window()).isEqualTo(window))
+                .allSatisfy(limit -> assertThat(
+                                limit.zone() == null ? null : limit.zone().getId())
+                        .isEqualTo(zone))
+                .allSatisfy(limit ->
+                        assertThat(limit.burst()).isEqualTo(provider == Provider.OPENAI ? Duration.ofDays(1) : null));
+    }
+
+    /** 200 a day: all of them at once if they are there, then one each 432 s, as the provider says in "7m12s". */
+    @Test
+    void aDayThatRefillsHoldsAWholeDay() {
+        RefillLimit rpd = Policy.parse("{project: p, provider: openai, limits: {rpd: 200}}")
+                .scopes()
+                .get(0)
+                .refills()
+                .get(0);
+
+        assertThat(rpd.capacity() / rpd.factor()).isEqualTo(200);
+        assertThat(rpd.factor() / rpd.rate() * rpd.tickUs()).isEqualTo(432_000_000);
     }
 
     @Test

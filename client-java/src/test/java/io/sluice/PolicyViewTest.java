@@ -20,9 +20,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("contract")
 class PolicyViewTest {
+    /** Nothing yet. */
+    private static final Learning LEARNED = new Learning(new FakeStore(), "acme", () -> {});
+
     /** Every kind of scope there is. */
     private static final String ALL = """
             project: acme
@@ -59,7 +63,7 @@ class PolicyViewTest {
     }
 
     private static Resolved resolved(PolicyView view, Call call) {
-        return Objects.requireNonNull(view.resolve(call));
+        return Objects.requireNonNull(view.resolve(call, LEARNED));
     }
 
     private static List<String> scopes(Resolved resolved) {
@@ -225,11 +229,11 @@ class PolicyViewTest {
         Call unknownModel = Call.of("x-1").workspace("prod");
         Call unknownWorkspace = CALL.workspace("prd");
 
-        assertThat(view.resolve(unknownModel)).isNull();
+        assertThat(view.resolve(unknownModel, LEARNED)).isNull();
         assertThat(Refusals.unresolved("acme", view.policy, unknownModel))
                 .satisfies(refusal -> assertThat(refusal.kind()).isEqualTo(Refusal.Kind.UNKNOWN_MODEL))
                 .satisfies(refusal -> assertThat(refusal.message()).contains("acme", "'x-1'"));
-        assertThat(view.resolve(unknownWorkspace)).isNull();
+        assertThat(view.resolve(unknownWorkspace, LEARNED)).isNull();
         assertThat(Refusals.unresolved("acme", view.policy, unknownWorkspace))
                 .satisfies(refusal -> assertThat(refusal.kind()).isEqualTo(Refusal.Kind.UNKNOWN_WORKSPACE))
                 .satisfies(refusal -> assertThat(refusal.message()).contains("acme", "'prd'"))
@@ -255,6 +259,97 @@ class PolicyViewTest {
         assertThat(unknownModel.flow()).isEqualTo("research|n");
         assertThat(scopes(resolved(view, CALL.workspace("prd")))).startsWith("p", "c:m", "a:-");
         assertThat(scopes(resolved(view, CALL.workspace("prod")))).startsWith("p", "c:m", "w:prod", "w:prod|m", "a:-");
+    }
+
+    /** Pools of their own within one family of models; the first that matches wins. */
+    private static final String POOLS = """
+            project: p
+            classes:
+              - {name: fast, models: ["m-*"], when: {speed: fast}, limits: {tpm: 6000}}
+              - {name: long, models: ["m-*"], when: {context_over: 100, service_tier: standard}}
+              - {name: flex, models: ["m-*"], when: {service_tier: flex}}
+              - {name: longest, models: ["m-*"], when: {context_over: 1000}}
+              - {name: embed, models: ["m-*"], when: {endpoint: embeddings}}
+              - {name: rest, models: ["m-*"]}
+            """;
+
+    @ParameterizedTest
+    @CsvSource({
+        // service tier, speed, endpoint, fresh input, cached, class
+        ",         ,         ,           1,    0,    rest",
+        ",         standard, ,           1,    0,    rest",
+        ",         fast,     ,           1,    0,    fast",
+        ",         FAST,     ,           5000, 0,    fast",
+        "flex,     fast,     embeddings, 1,    0,    fast",
+        ",         ,         ,           100,  0,    rest",
+        ",         ,         ,           101,  0,    long",
+        ",         ,         ,           1,    100,  long",
+        // Who asks for what everybody gets asks for nothing.
+        "auto,     ,         ,           101,  0,    long",
+        "default,  ,         ,           101,  0,    long",
+        "priority, ,         ,           101,  0,    rest",
+        "priority, ,         ,           500,  501,  longest",
+        "flex,     ,         ,           1001, 0,    flex",
+        "Flex,     ,         ,           1,    0,    flex",
+        ",         ,         embeddings, 1,    0,    embed",
+        ",         ,         messages,   1,    0,    rest"
+    })
+    void findsTheClassByWhatTheRequestAsksFor(
+            @Nullable String tier,
+            @Nullable String speed,
+            @Nullable String endpoint,
+            long input,
+            long cached,
+            String modelClass) {
+        Call call = Call.of("m-1").inputTokens(input).cacheReadTokens(cached);
+        call = tier == null ? call : call.serviceTier(tier);
+        call = speed == null ? call : call.speed(speed);
+        call = endpoint == null ? call : call.endpoint(endpoint);
+        PolicyView view = view(POOLS);
+        // Others of the same model must not lead it astray, nor what it left behind.
+        resolved(view, Call.of("m-1"));
+        resolved(view, Call.of("m-1").speed("fast"));
+        resolved(view, Call.of("m-1").inputTokens(5000));
+
+        assertThat(resolved(view, call).modelClass()).isEqualTo(modelClass);
+        assertThat(resolved(view, call).modelClass()).as("found again").isEqualTo(modelClass);
+        assertThat(scopes(resolved(view, call))).containsExactly("p", "c:" + modelClass);
+    }
+
+    @Test
+    void callsThatMeetNoClassOfTheirModelGoNowhere() {
+        PolicyView view = view("{project: p, classes: [{name: fast, models: [m-1], when: {speed: fast}}]}");
+
+        assertThat(view.resolve(CALL, LEARNED)).isNull();
+        assertThat(resolved(view, CALL.speed("fast")).modelClass()).isEqualTo("fast");
+    }
+
+    /** Whatever callers put into their calls, what is remembered of them stays small: here two ways. */
+    @Test
+    void remembersConditionsAndNotWords() {
+        PolicyView view = view(POOLS);
+        for (int i = 0; i < 100; i++) {
+            resolved(
+                    view,
+                    Call.of("m-1").serviceTier("tier-" + i).endpoint("e-" + i).inputTokens(i));
+        }
+        resolved(view, Call.of("m-1").speed("fast"));
+
+        assertThat(view.routesKnown()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serviceTier", "speed", "endpoint"})
+    void whatTheRequestAsksForIsPartOfTheCall(String what) {
+        Call call = CALL.id("id");
+        Call asks = switch (what) {
+            case "serviceTier" -> call.serviceTier("x");
+            case "speed" -> call.speed("x");
+            default -> call.endpoint("x");
+        };
+
+        assertThat(Digests.of("h", asks)).isNotEqualTo(Digests.of("h", call));
+        assertThat(Digests.of("h", asks.agent("a"))).isNotEqualTo(Digests.of("h", asks));
     }
 
     /** The limits of the class, what the call costs beside one request, and why it can never be. */

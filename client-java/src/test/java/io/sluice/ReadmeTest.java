@@ -2,10 +2,12 @@ package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.provider.Anthropic;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -29,7 +31,14 @@ class ReadmeTest {
                 // ... send the request ...
                 permit.settle(new Usage(900, 10_000, 0, 250));
             }
+            // Or all of that, the retries included:
+            Response response = project.call(call, Anthropic.PROFILE, attempt -> send(attempt));
+            System.out.println(response.body());
         }
+    }
+
+    private static Response send(Attempt attempt) {
+        return attempt.answered(200, Map.of(), "");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.Estimates.Usual;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
@@ -25,6 +26,30 @@ class WeightsTest {
 
         assertThat(weights.unit()).isEqualTo(100);
         assertThat(weights.cost(new Permit.Reserved(1, 2_000, 16_000, 0, 400))).isEqualTo(760_000);
+    }
+
+    /**
+     * Cached prompts were charged in full though the provider does not count them (BerriAI/litellm#18728); elsewhere they
+     * are counted on purpose (api7/aisix#733). So it is the class's to say: what of 2,000 fresh input, 8,000 cached and
+     * 3,000 written is booked.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "anthropic, '10000',                                        8000, 0,    2000",
+        "anthropic, '10000',                                        8000, 3000, 5000",
+        "anthropic, '{amount: 10000, weights: {cache_read: 1}}',    8000, 0,    10000",
+        "anthropic, '{amount: 10000, weights_for: {\"m*\": {cache_read: 1}}}', 8000, 0, 10000",
+        "openai,    '{amount: 10000, weights: {cache_read: 0}}',    8000, 0,    2000"
+    })
+    void countsCachedInputAsTheClassSays(String provider, String itpm, long cached, long written, long booked) {
+        Policy policy = Policy.parse("{project: p, provider: " + provider
+                + ", classes: [{name: c, models: [m-1], limits: {itpm: " + itpm + "}}]}");
+        ModelClass only = Objects.requireNonNull(policy.classOf("m-1"));
+        Weights weights =
+                policy.scopesOf(only, "m-1", null, null).get(1).refills().get(0).weights();
+
+        assertThat(weights.cost(new Permit.Reserved(1, 2_000, cached, written, 99)))
+                .isEqualTo(booked * weights.unit());
     }
 
     @Test
@@ -91,7 +116,7 @@ class WeightsTest {
             call = call.maxOutputTokens(named);
         }
 
-        assertThat(Estimates.reserve(call, Objects.requireNonNull(policy.classOf("m"))))
+        assertThat(Estimates.reserve(call, Objects.requireNonNull(policy.classOf("m")), Usual.UNKNOWN))
                 .isEqualTo(new Permit.Reserved(1, 10, 20, 30, reserved));
     }
 

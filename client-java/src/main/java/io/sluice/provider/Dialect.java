@@ -62,6 +62,7 @@ record Dialect(
                 0,
                 limits.read(heard.headers(), heard.at()),
                 windows.read(heard.headers(), heard.at()),
+                heard.date(),
                 explanation(heard, verdict, tokens, complete));
     }
 

@@ -9,12 +9,20 @@ import tools.jackson.databind.JsonNode;
 /**
  * An answer taken apart once, for all who read it.
  *
+ * @param date the date the provider sent, or {@code null}
  * @param at the provider's own time where it sent a date, else ours: both ends of a wait are on one clock
  * @param json the body, or in a stream the event, that is read; missing if it is no JSON
  * @param prose the body where it is plain text, in lower case; empty for JSON and for a proxy's HTML
  * @param streamed whether {@code json} is an event of a stream
  */
-record Heard(Answer answer, Headers headers, Instant at, JsonNode json, String prose, boolean streamed) {
+record Heard(
+        Answer answer,
+        Headers headers,
+        @Nullable Instant date,
+        Instant at,
+        JsonNode json,
+        String prose,
+        boolean streamed) {
     /** Of a refusal's body. */
     static final int MAX_REFUSAL = 64 * 1024;
     /** Of an answer's body, and of one event. */
@@ -24,12 +32,13 @@ record Heard(Answer answer, Headers headers, Instant at, JsonNode json, String p
         Headers headers = new Headers(answer.headers());
         String body = bounded(answer);
         JsonNode json = Json.parse(body);
-        return new Heard(answer, headers, at(answer, headers), json, prose(json, body), false);
+        Instant date = Moments.httpDate(headers.first("date"), answer.now());
+        return new Heard(answer, headers, date, date == null ? answer.now() : date, json, prose(json, body), false);
     }
 
     /** The same answer, looking at one event of its stream; what comes after a refusal's status is its body. */
     Heard event(JsonNode event) {
-        return new Heard(answer, headers, at, event, "", answer.status() < 400);
+        return new Heard(answer, headers, date, at, event, "", answer.status() < 400);
     }
 
     int status() {
@@ -54,11 +63,6 @@ record Heard(Answer answer, Headers headers, Instant at, JsonNode json, String p
                         "x-ratelimit-",
                         "x-codex-",
                         "ratelimit");
-    }
-
-    private static Instant at(Answer answer, Headers headers) {
-        Instant date = Moments.httpDate(headers.first("date"), answer.now());
-        return date == null ? answer.now() : date;
     }
 
     private static String bounded(Answer answer) {

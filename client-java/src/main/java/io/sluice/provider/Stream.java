@@ -45,6 +45,7 @@ final class Stream implements AnswerStream {
                 seen,
                 dialect.limits().read(head.headers(), head.at()),
                 dialect.windows().read(head.headers(), head.at()),
+                head.date(),
                 explanation(tokens, complete));
     }
 

@@ -158,7 +158,7 @@ final class Arguments {
             limit.weights().unit(),
             limit.calendar(),
             limit.startPpm(),
-            limit.finds().ordinal()
+            limit.finds().number()
         }) {
             arguments.add(Long.toString(number));
         }

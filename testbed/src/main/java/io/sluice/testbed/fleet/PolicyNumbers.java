@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
     static final String ITPM = "itpm";
     static final String OTPM = "otpm";
     static final String CONCURRENCY = "concurrency";
+    private static final Set<String> ORDINARY = Set.of("standard", "default", "auto", "standard_only");
 
     PolicyNumbers {
         amounts = Map.copyOf(amounts);
@@ -58,13 +60,13 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
     }
 
     /**
-     * The first class of a policy that matches the model.
+     * The first class of a policy that matches ordinary calls of the model.
      *
      * @throws IllegalArgumentException if there is none
      */
     static JsonNode classOf(JsonNode policy, String model) {
         for (JsonNode candidate : policy.path("classes")) {
-            if (matches(candidate, model)) {
+            if (isForOrdinaryCalls(candidate.path("when")) && matches(candidate, model)) {
                 return candidate;
             }
         }
@@ -113,6 +115,16 @@ record PolicyNumbers(double headroom, double burstSeconds, boolean cacheReadsCou
             return a == null ? b : a;
         }
         return Math.min(a, b);
+    }
+
+    /** A fleet's calls ask for no tier, speed or endpoint, and none of them is long. */
+    private static boolean isForOrdinaryCalls(JsonNode when) {
+        for (String asked : new String[] {"service_tier", "speed"}) {
+            if (!ORDINARY.contains(when.path(asked).asString("standard"))) {
+                return false;
+            }
+        }
+        return !when.has("endpoint") && !when.has("context_over");
     }
 
     private static boolean matches(JsonNode modelClass, String model) {

@@ -58,6 +58,14 @@ class PolicyCommandTest {
         assertThat(out).hasToString(file + ": valid" + System.lineSeparator());
     }
 
+    @Test
+    void knowsThePresets() throws IOException {
+        assertThat(validate(write("project: acme\npreset: spheron/growth\n"))).isZero();
+        assertThat(validate(write("project: acme\npreset: spheron/groth\n"))).isEqualTo(1);
+        assertThat(out.toString())
+                .contains(":2: /preset: is no preset; did you mean spheron/growth?; there are anthropic/start,");
+    }
+
     private int validate(Path file, String... more) {
         String[] args = new String[3 + more.length];
         args[0] = "policy";

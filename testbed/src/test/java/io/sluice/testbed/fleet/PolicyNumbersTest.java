@@ -41,6 +41,20 @@ class PolicyNumbersTest {
         assertThat(numbers.inputCost(100, 7_000, 10)).isEqualTo(7_110);
     }
 
+    /** A fleet's calls ask for nothing special. */
+    @Test
+    void passesOverClassesForSpecialCalls() {
+        PolicyNumbers numbers = numbers("""
+                project: p
+                classes:
+                  - {name: fast, models: ["*"], when: {speed: fast}, limits: {rpm: 100}}
+                  - {name: long, models: ["*"], when: {context_over: 9000}, limits: {rpm: 200}}
+                  - {name: usual, models: ["*"], when: {service_tier: standard}, limits: {rpm: 300}}
+                """);
+
+        assertThat(numbers.amount("rpm")).isEqualTo(300);
+    }
+
     @Test
     void saysIfNoClassMatches() {
         assertThatThrownBy(() -> numbers("""
