@@ -41,8 +41,7 @@ public record Certificates(Path directory) {
         return shared;
     }
 
-    /** New ones, which whoever trusts the {@link #shared} ones does not trust. */
-    public static Certificates make() {
+    private static Certificates make() {
         Path directory = Scratch.directory("tls-");
         try {
             Path keys = directory.resolve("keys.p12");

@@ -87,6 +87,8 @@ public record RedisOptions(
         return Stream.of(
                         List.of("--maxmemory-policy", "noeviction", "--daemonize", "no", "--save", ""),
                         List.of("--appendonly", persistent ? "yes" : "no"),
+                        // Otherwise a first copy waits five seconds for others that might want one too.
+                        List.of("--repl-diskless-sync-delay", "0"),
                         List.of("--enable-debug-command", debug, "--enable-protected-configs", debug),
                         arguments)
                 .flatMap(List::stream)

@@ -92,22 +92,7 @@ final class RedisProcess implements RedisServer {
     }
 
     private Process launch() throws PortTaken {
-        List<String> command = new ArrayList<>(List.of(binary.file().toString()));
-        command.addAll(arguments); // first, because a configuration file must be
-        command.addAll(List.of("--port", String.valueOf(port), "--dir", directory.toString()));
-        command.addAll(place.listening());
-        Process started;
-        try {
-            started = new ProcessBuilder(place.command(command))
-                    .directory(directory.toFile())
-                    .redirectInput(new File("/dev/null"))
-                    .redirectErrorStream(true)
-                    .redirectOutput(log().toFile())
-                    .start();
-            Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(started.pid()));
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot run " + binary.file(), e);
-        }
+        Process started = run(List.of());
         try {
             awaitReady(started);
             return started;
@@ -115,6 +100,26 @@ final class RedisProcess implements RedisServer {
             // Also when interrupted, as by a test's time limit.
             started.destroyForcibly();
             throw e;
+        }
+    }
+
+    private Process run(List<String> more) {
+        List<String> command = new ArrayList<>(List.of(binary.file().toString()));
+        command.addAll(arguments); // first, because a configuration file must be
+        command.addAll(List.of("--port", String.valueOf(port), "--dir", directory.toString()));
+        command.addAll(place.listening());
+        command.addAll(more);
+        try {
+            Process started = new ProcessBuilder(place.command(command))
+                    .directory(directory.toFile())
+                    .redirectInput(new File("/dev/null"))
+                    .redirectErrorStream(true)
+                    .redirectOutput(log().toFile())
+                    .start();
+            Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(started.pid()));
+            return started;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot run " + binary.file(), e);
         }
     }
 
@@ -213,6 +218,13 @@ final class RedisProcess implements RedisServer {
         Scratch.delete(directory.resolve("appendonlydir"));
         Scratch.delete(directory.resolve("dump.rdb"));
         relaunch();
+    }
+
+    /** Starts it again without waiting until it has read its data back, which takes it this long for each key. */
+    synchronized void restartSlowly(Duration eachKey) {
+        end(process);
+        long delayUs = Math.max(1, eachKey.toNanos() / 1_000);
+        process = run(List.of("--key-load-delay", String.valueOf(delayUs)));
     }
 
     private void relaunch() {

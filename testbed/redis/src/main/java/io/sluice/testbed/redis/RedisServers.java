@@ -55,6 +55,14 @@ public final class RedisServers {
         return announce(RedisSource.fromEnvironment().start(options));
     }
 
+    /**
+     * As {@link #start(RedisOptions)}, but a process of this host wherever other servers come from: for what cannot be done
+     * to a container.
+     */
+    public static RedisServer startProcess(RedisOptions options) {
+        return RedisSource.fromEnvironment().process(options);
+    }
+
     private static RedisServer announce(RedisSource.Found found) {
         RedisServer server = found.server();
         synchronized (announced) {

@@ -72,6 +72,11 @@ record RedisSource(
         }
     }
 
+    /** A new server as a process of this host, wherever others come from. */
+    RedisServer process(RedisOptions options) {
+        return RedisProcess.start(binary(), options);
+    }
+
     /** A binary to make topologies of. */
     RedisBinary binary() {
         List<String> missing = new ArrayList<>();
@@ -115,8 +120,8 @@ record RedisSource(
             if (forcedToIt) {
                 throw e;
             }
-            DockerRedis.giveUp(e.getMessage());
-            missing.add(e.getMessage());
+            DockerRedis.giveUp(String.valueOf(e.getMessage()));
+            missing.add(String.valueOf(e.getMessage()));
         }
         return Optional.empty();
     }
