@@ -126,7 +126,7 @@ class ForceTablesIT {
         ramped(ALL / 10, 5 * S);
         List<Long> periods = new ArrayList<>();
         for (int k = 0; k < 8; k++) {
-            periods.add(saturate(T0 + k * 5 * S, 5 * S, Long.MAX_VALUE));
+            periods.add(saturate(T0 + 5L * k * S, 5 * S, Long.MAX_VALUE));
         }
         for (int k = 1; k < periods.size(); k++) {
             assertThat(periods.get(k)).as("%s", periods).isLessThanOrEqualTo(2 * periods.get(k - 1) + 1);
