@@ -151,8 +151,9 @@ final class LocalBudget {
     // ----
 
     private @Nullable Obstacle obstacle(Resolved call, Set<Object> closed) {
-        if (!closed.isEmpty() && isPassedOver(call, closed)) {
-            return new Obstacle(A_WHILE_NS, false, call.costs().get(0).scope(), "line", List.of(), null);
+        Obstacle before = closed.isEmpty() ? null : passedOver(call, closed);
+        if (before != null) {
+            return before;
         }
         Shortage shared = new Shortage();
         Shortage own = new Shortage();
@@ -181,24 +182,28 @@ final class LocalBudget {
         return own.exists() ? own.obstacle() : shared.exists() ? shared.obstacle() : null;
     }
 
-    private boolean isPassedOver(Resolved call, Set<Object> closed) {
+    /** What a call before it is short on and it needs as well. */
+    private @Nullable Obstacle passedOver(Resolved call, Set<Object> closed) {
         for (int i = 0; i < call.costs().size(); i++) {
             ScopeCost cost = call.costs().get(i);
             ScopeRoute route = call.route().scopes().get(i);
             LocalScope scope = scope(cost.scope());
             if (closed.contains(scope)) {
-                return true;
+                return new Obstacle(A_WHILE_NS, false, scope.name, nameOfSlots(scope), List.of(), null);
             }
             for (int k = 0; k < route.limits().size(); k++) {
-                LocalLimit limit = cost.units().get(k) == 0
-                        ? null
-                        : scope.known(route.limits().get(k).name());
+                String name = route.limits().get(k).name();
+                LocalLimit limit = cost.units().get(k) == 0 ? null : scope.known(name);
                 if (limit != null && closed.contains(limit)) {
-                    return true;
+                    return new Obstacle(A_WHILE_NS, false, scope.name, name, List.of(), null);
                 }
             }
         }
-        return false;
+        return null;
+    }
+
+    private static String nameOfSlots(LocalScope scope) {
+        return scope.countsAgents() ? LimitRules.AGENTS : "concurrency";
     }
 
     private void slots(Resolved call, ScopeRoute route, LocalScope scope, Shortage found) {
@@ -209,10 +214,10 @@ final class LocalBudget {
         if (scope.countsAgents()) {
             if (!scope.hasRoom(call.agent(), most)) {
                 long wait = most == 0 ? LocalLimit.NEVER : scope.agentLeavesNs();
-                found.waits(wait, false, scope.name, LimitRules.AGENTS, scope);
+                found.waits(wait, false, scope.name, nameOfSlots(scope), scope);
             }
         } else if (scope.inFlight >= most) {
-            found.waits(most == 0 ? LocalLimit.NEVER : A_WHILE_NS, false, scope.name, "concurrency", scope);
+            found.waits(most == 0 ? LocalLimit.NEVER : A_WHILE_NS, false, scope.name, nameOfSlots(scope), scope);
         }
     }
 

@@ -101,6 +101,13 @@ final class LocalLine {
         round.news.forEach(Runnable::run);
     }
 
+    private void rings() {
+        synchronized (this) {
+            alarm = null;
+        }
+        dispatch();
+    }
+
     synchronized int size() {
         return line.size();
     }
@@ -201,13 +208,13 @@ final class LocalLine {
             return;
         }
         long at = nanoTime.getAsLong() + Math.max(SOONEST_NS, nextNs);
-        if (alarm != null && !alarm.isDone() && alarmAt - at <= 0) {
+        if (alarm != null && alarmAt - at <= 0) {
             return;
         }
         if (alarm != null) {
             alarm.cancel(false);
         }
         alarmAt = at;
-        alarm = timer.schedule(this::dispatch, Math.max(SOONEST_NS, nextNs), TimeUnit.NANOSECONDS);
+        alarm = timer.schedule(this::rings, Math.max(SOONEST_NS, nextNs), TimeUnit.NANOSECONDS);
     }
 }

@@ -214,6 +214,11 @@ final class ProjectClient implements Project {
         return waiters.standing() + line.size();
     }
 
+    /** What this process may use now without Redis. */
+    Share share() {
+        return fleet.share();
+    }
+
     /** How many permits this process holds. */
     int held() {
         return held.size();

@@ -167,8 +167,10 @@ public final class RedisStore implements Store {
 
     @Override
     public void close() {
-        closed = true;
-        connection.close();
+        if (!closed) {
+            closed = true;
+            connection.close();
+        }
     }
 
     private Keys keysOf(String project) {
