@@ -96,14 +96,16 @@ final class LocalBudget {
                 if (units > 0) {
                     RefillLimit limit = route.limits().get(k);
                     LocalLimit local = limit(call, route, scope, limit);
-                    double part = shareOf(route).part();
+                    // Under a policy that admits everything nobody counts hosts.
+                    double part =
+                            warm || shareOf(route).hosts() > 0 ? shareOf(route).part() : Share.ALONE.part();
                     long cost = local.costNs(units, part);
                     if (warm) {
                         cost = local.warm(cost, units);
                     } else {
                         local.take(cost, units);
                     }
-                    taken.add(new LocalGrant.Taken(local, i, k, limit.rate() == 0, part, warm, units, cost));
+                    taken.add(new LocalGrant.Taken(local, limit, i, k, part, warm, units, cost));
                 }
             }
         }

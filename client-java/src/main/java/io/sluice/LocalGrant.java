@@ -26,21 +26,25 @@ final class LocalGrant {
 
     /** What was taken of one limit. */
     static final class Taken {
+        /** Usage is booked up to so many times the estimate, or a minute of the limit, as the scripts have it. */
+        private static final long AT_MOST = 4;
+
         final LocalLimit limit;
         private final int scope;
         private final int position;
         private final boolean window;
         private final double part;
         private final boolean warm;
+        private final long most;
         private long units;
         private long costNs;
         private long goodAtNs;
 
         Taken(
                 LocalLimit limit,
+                RefillLimit of,
                 int scope,
                 int position,
-                boolean window,
                 double part,
                 boolean warm,
                 long units,
@@ -48,7 +52,8 @@ final class LocalGrant {
             this.limit = limit;
             this.scope = scope;
             this.position = position;
-            this.window = window;
+            this.window = of.rate() == 0;
+            this.most = Math.max(AT_MOST * units, of.minute());
             this.part = part;
             this.warm = warm;
             this.units = units;
@@ -57,7 +62,8 @@ final class LocalGrant {
         }
 
         /** It was that much, not the estimate. What is refilled already does not come back a second time. */
-        void used(long used, long nowNs) {
+        void used(long told, long nowNs) {
+            long used = Math.min(told, most);
             long more = used - units;
             if (more > 0) {
                 long extra = limit.costNs(more, part);

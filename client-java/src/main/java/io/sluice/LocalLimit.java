@@ -80,8 +80,10 @@ final class LocalLimit {
 
     /** A call starts here, whatever is left. */
     void take(long costNs, long units) {
-        if (costNs > 0) {
-            bucket.consumeIgnoringRateLimits(costNs);
+        // A debt of years is as good as one of more years, and counts without overflow.
+        long cost = (long) Math.min((double) costNs, MOST_NS + bucket.getAvailableTokens());
+        if (cost > 0) {
+            bucket.consumeIgnoringRateLimits(cost);
         }
         remember(units);
     }

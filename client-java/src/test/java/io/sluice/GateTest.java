@@ -26,9 +26,13 @@ class GateTest {
 
             long most = random.nextInt(1_500);
             long wait = gate.waitNs((double) most, now);
-            assertThat(remembered(all, now + wait)).as("seed %s, after the wait", seed).isLessThanOrEqualTo(most);
+            assertThat(remembered(all, now + wait))
+                    .as("seed %s, after the wait", seed)
+                    .isLessThanOrEqualTo(most);
             if (wait > 0) {
-                assertThat(remembered(all, now + wait - 1)).as("seed %s, sooner", seed).isGreaterThan(most);
+                assertThat(remembered(all, now + wait - 1))
+                        .as("seed %s, sooner", seed)
+                        .isGreaterThan(most);
             }
         }
     }

@@ -40,6 +40,10 @@ abstract class HeartFixture {
             new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, rule, observing.learning);
     final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, rule, timer::nanoTime);
 
+    {
+        rule.asksBy(asking::ask, heart::greet);
+    }
+
     void beat() {
         heart.beat();
     }

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /** What hosts admit of each limit without Redis, on a clock of the test's own. */
 class LocalBudgetTest {
-    private static final Call CALL = Call.of("m-1").inputTokens(100).maxOutputTokens(50).agent("a-1");
+    private static final Call CALL =
+            Call.of("m-1").inputTokens(100).maxOutputTokens(50).agent("a-1");
 
     private long now = -TimeUnit.HOURS.toNanos(1); // nanoTime may be negative
 
@@ -36,8 +37,7 @@ class LocalBudgetTest {
                 """.formatted(limits, more));
         List<Layout> layouts = new ArrayList<>();
         for (ScopeLimits scope : policy.scopes()) {
-            List<String> names =
-                    scope.refills().stream().map(RefillLimit::name).toList();
+            List<String> names = scope.refills().stream().map(RefillLimit::name).toList();
             layouts.add(new Layout(
                     scope.scope(), names, names.stream().map(name -> true).toList()));
         }

@@ -289,14 +289,14 @@ class LocalShareIT {
                         },
                         threads));
             }
-            // The command time-out is 250 ms; the rest is this machine's.
-            assertThat(calls).allSatisfy(call -> assertThat(call.join()).isLessThan(1_500));
+            // The command time-out is 250 ms; the rest is what 200 threads wait for a busy machine.
+            assertThat(calls).allSatisfy(call -> assertThat(call.join()).isLessThan(4_000));
 
             long start = System.nanoTime();
             for (int i = 0; i < 200; i++) {
                 Budget.take(project, CALL).cancel();
             }
-            assertThat(Budget.since(start)).as("once it is known").isLessThan(Duration.ofMillis(1_500));
+            assertThat(Budget.since(start)).as("once it is known").isLessThan(Duration.ofSeconds(3));
         } finally {
             threads.shutdownNow();
         }

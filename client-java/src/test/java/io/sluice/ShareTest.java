@@ -32,7 +32,9 @@ class ShareTest {
             for (long hosts = 1; hosts < 40; hosts++) {
                 long of = hosts;
                 long all = slots;
-                assertThat(LongStream.range(0, hosts).map(rank -> new Share(of, rank).slots(all)).sum())
+                assertThat(LongStream.range(0, hosts)
+                                .map(rank -> new Share(of, rank).slots(all))
+                                .sum())
                         .isEqualTo(slots * 4 / 5);
             }
         }
