@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
  */
 @WithRedis
 class LearnedReserveIT {
-    private static final int AGENTS = 120;
-    private static final long OTPM = 400_000;
+    private static final int AGENTS = 60;
+    private static final long OTPM = 200_000;
     private static final long CAP = 32_000;
     private static final long CLASS_CAP = 8_192;
 
@@ -79,7 +79,6 @@ class LearnedReserveIT {
             steps.add(new Step(T0 + agent, agent, -1, 0));
         }
         long used = 0;
-        int calls = 0;
         while (steps.element().at() < T0 + 2 * MIN) {
             Step step = steps.remove();
             long now = step.at();
@@ -93,14 +92,12 @@ class LearnedReserveIT {
             long wanted = reserve.applyAsLong(known);
             List<Object> reply = scripts.acquire(now, id(step), costs(Map.of("otpm", wanted)));
             if (reply.get(0).equals("granted")) {
-                calls++;
                 steps.add(new Step(now + 5 * S + random.nextLong(5 * S), step.agent(), output(), wanted));
             } else {
                 assertThat(reply.get(0)).as("seed %s: %s", seed, reply).isEqualTo("wait");
                 steps.add(new Step(now + (Long) reply.get(1) + random.nextLong(20_000), step.agent(), -1, 0));
             }
         }
-        System.out.println("LearnedReserveIT " + calls + " calls, " + used + " tokens, reserve " + known);
         return used;
     }
 
