@@ -353,7 +353,7 @@ hold.save(fields)
 if #fields > 0 then redis.call('HSET', levels_key, unpack(fields)) end
 for name in pairs(forces) do
   redis.call('HDEL', levels_key, '/' .. name)
-  redis.call('ZREM', times_key, '/' .. name)
+  redis.call('ZREM', times_key, '^' .. name)
 end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
 redis.call('HSET', levels_key, '!', stamp, '!due', (waiting > 0 or #hold.all() > 0) and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)

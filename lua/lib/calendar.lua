@@ -11,7 +11,7 @@
 -- clock reads them: an hour set back begins anew, as it does for whoever counts by the hour.
 --
 -- Worked example: `day America/Los_Angeles -28800 ... 1772964000 -25200`, on 2026-03-08 at 01:00 there. The next midnight
--- would be 23 hours later; an hour before that the clock has jumped from 02:00 to 03:00: it is 22 hours later.
+-- would be 23 hours later, but an hour from then the clock jumps from 02:00 to 03:00: it is 22 hours later.
 
 local calendar = {}
 

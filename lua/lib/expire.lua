@@ -4,7 +4,7 @@
 --
 -- In {project}:times stand, beside ids:  %<scope> when to try the next of its parked lines; *<scope> when to see whether it is idle;
 -- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good; ><scope> a hold's next instant;
--- /<scope> the next step of its amount in force; $<scope> when the first of its windows ends.
+-- ^<scope> the next step of its amount in force; $<scope> when the first of its windows ends.
 local EXPIRE_AT_MOST = 32
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
 
@@ -315,7 +315,7 @@ local function expire(now)
       line.unpark(name, now)
     elseif kind == '&' then
       drop_silent(rest, now)
-    elseif kind == '/' then
+    elseif kind == '^' then
       local f, s = force.of(rest), scope_of(rest, now)
       if f and s then
         force.due(s, f, now)

@@ -14,7 +14,7 @@
 --     limit: rate, capacity, ceiling, gate, minute are the policy's numbers; num / den of the amount is in force; finds: 1 adopt,
 --     2 adaptive; step = what num grows by; changed = when it was last cut; seen = the provider's last statement of num, same =
 --     how often in a row
--- and in {project}:times `/<scope>` is the next step.
+-- and in {project}:times `^<scope>` is the next step.
 local WHOLE, FIXED, ADOPT, ADAPTIVE = 1000000, 0, 1, 2
 local FIND_EVERY, REST, AGREE = 10000000, 30000000, 3
 -- Where a limit's layout has the numbers that change: rate, capacity, ceiling, gate, minute.
@@ -104,9 +104,9 @@ function force.step_at(s, f, now)
   local at = force.next_step(f, now)
   force.store(s, f)
   if at < math.huge then
-    redis.call('ZADD', times_key, at, '/' .. s.name)
+    redis.call('ZADD', times_key, at, '^' .. s.name)
   else
-    redis.call('ZREM', times_key, '/' .. s.name)
+    redis.call('ZREM', times_key, '^' .. s.name)
   end
 end
 

@@ -11,9 +11,10 @@
 --                it is full, so that no policy change forgives a debt; `since` is the policy version that put it
 --                there, and older permits never took it.
 --     <scope>    record: last, used, then level, recent and full of each limit. last = time of the levels in us, used =
---                calls in flight, recent = units admitted in the present slot of the gate, full = when the bucket was
+--                calls in flight, recent = units admitted in the present slot of the gate or of a rolling window, or when a
+--                window of the calendar ends, full = when the bucket was
 --                last seen full: what a permit from before that took has been made good and is not given back on top.
---     ~<scope>   the gate's earlier slots: MessagePack [[slot, units, slot, units, ...], ...], one list a limit,
+--     ~<scope>   the earlier slots of gates and rolling windows: MessagePack [[slot, units, slot, units, ...], ...], one list a limit,
 --                oldest first.
 local AGENT_SCOPE, TEAM_SCOPE, RUN_SCOPE, COUNT_SCOPE = 97, 101, 114, 110
 

@@ -97,6 +97,16 @@ final class Asking {
         });
     }
 
+    /** Whether a call asked for so much more output than it would now that it is worth asking again: twice and more. */
+    boolean asksForLess(Waiter waiter) {
+        PolicyView view = policies.cached();
+        Resolved asked = waiter.resolved;
+        Resolved now = view == null || asked == null ? null : view.resolve(waiter.call, learning);
+        return now != null
+                && asked != null
+                && asked.estimate().output() / 2 >= now.estimate().output();
+    }
+
     private void ask(Waiter waiter, PolicyView view) {
         if (waiter.isDone()) {
             outcomes.over(waiter);

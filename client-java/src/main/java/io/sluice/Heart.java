@@ -81,6 +81,21 @@ final class Heart {
         tempo.renewWithin(LEASE_AFTER_SILENCE);
     }
 
+    /**
+     * More is known of what calls use: those that stand in line for far more than they need ask again, in their places. Else a
+     * fleet that begins all at once would be let in one by one, as large as each call's cap says, until the last has passed.
+     */
+    void learned() {
+        if (waiters.standing() == 0) {
+            return;
+        }
+        for (Waiter waiter : waiters.all()) {
+            if (waiter.state.get() == Waiter.State.STANDING && asking.asksForLess(waiter)) {
+                waiters.toAsk(waiter.name.id()).forEach(asking::ask);
+            }
+        }
+    }
+
     /** Beats, if a beat is due, none is under way, and there is anything to say. */
     void beat() {
         Tempo.Due due = tempo.begin();

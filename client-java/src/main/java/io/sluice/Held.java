@@ -96,7 +96,7 @@ final class Held {
             permit.cancelAsync();
             return;
         }
-        budget.ended(permit.grant, permit.costsOf(NOTHING));
+        budget.ended(permit.grant, permit.costsOf(How.CANCELLED, NOTHING));
         endings.undo(permit.name);
     }
 
@@ -135,7 +135,7 @@ final class Held {
     }
 
     CompletionStage<Ending> end(LivePermit permit, How how, Reserved used) {
-        budget.ended(permit.grant, permit.costsOf(how == How.CANCELLED ? NOTHING : used));
+        budget.ended(permit.grant, permit.costsOf(how, how == How.CANCELLED ? NOTHING : used));
         CompletionStage<Ending> ended = permit.degraded() ? endHere(permit, how, used) : endInRedis(permit, how, used);
         forget(permit);
         return ended;

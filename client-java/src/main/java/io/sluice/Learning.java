@@ -44,12 +44,19 @@ final class Learning {
     private final Map<Key, Used> untold = new LinkedHashMap<>();
     private @Nullable CompletableFuture<Void> ready;
 
+    /** More is known now. */
+    private volatile Runnable listener = () -> {};
+
     private record Key(String modelClass, String agent) {}
 
     Learning(Store store, String project, Runnable news) {
         this.store = store;
         this.project = project;
         this.news = news;
+    }
+
+    void listener(Runnable more) {
+        listener = more;
     }
 
     /** Completes once what was learned of the classes is known here, or cannot be read now. */
@@ -158,6 +165,7 @@ final class Learning {
 
     void knows(Effect.Knows told) {
         knows(List.of(told.ofClass(), told.ofAgent()));
+        listener.run();
     }
 
     private synchronized void knows(Collection<Learned> all) {

@@ -138,7 +138,7 @@ final class LivePermit implements Permit {
     /** What ends it in Redis. */
     Store.Settlement settlement(How how, Reserved used) {
         String label = how.name().toLowerCase(Locale.ROOT);
-        List<Store.ScopeCost> costs = how == How.CANCELLED ? List.of() : call.costsOf(used);
+        List<Store.ScopeCost> costs = how == How.CANCELLED ? List.of() : costsOf(how, used);
         LocalGrant here = grant;
         synchronized (this) {
             if (how != How.CANCELLED && here != null && !toldCosts.isEmpty()) {
@@ -332,9 +332,9 @@ final class LivePermit implements Permit {
         return ending.get() != null;
     }
 
-    /** By scope and limit, what that much costs. */
-    List<Store.ScopeCost> costsOf(Reserved used) {
-        return call.costsOf(used);
+    /** By scope and limit, what that much costs a call that ended so. */
+    List<Store.ScopeCost> costsOf(How how, Reserved used) {
+        return how == How.SETTLED ? call.costsOfServed(used) : call.costsOf(used);
     }
 
     /** What it asked for. */

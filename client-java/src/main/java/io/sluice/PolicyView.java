@@ -192,6 +192,14 @@ final class PolicyView {
             return route.costs(call, used);
         }
 
+        /** The same of a call that was served: what the provider charged for it and does not give back counts as used. */
+        List<ScopeCost> costsOfServed(Permit.Reserved used) {
+            Provider provider = view.policy.provider();
+            return route.scopes.stream()
+                    .map(scope -> scope.costServed(call, used, provider))
+                    .toList();
+        }
+
         /**
          * Why this version will never admit the call, in the words of the scripts: closed, or larger than a limit ever allows.
          * {@code null} if it may. So calls that wait need not ask when the policy has changed to their disadvantage.

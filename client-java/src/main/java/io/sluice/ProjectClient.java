@@ -60,6 +60,7 @@ final class ProjectClient implements Project {
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, rule, System::nanoTime);
         rule.asksBy(asking::ask, heart::greet);
         outcomes.onGivenHere(heart::givenHere);
+        observing.learning.listener(heart::learned);
         this.messages = client.store.listen(id, client.host, heart::granted);
         client.meters.gauges(id, held::size, () -> waiters.standing() + line.size());
         client.meters.degraded(id, () -> rule.isOut() ? 1 : 0);

@@ -58,6 +58,14 @@ public enum Provider {
         return upstream;
     }
 
+    /**
+     * Whether such a limit is charged the larger of prompt and output cap when a call begins, and what of the cap was not used
+     * does not come back.
+     */
+    boolean keepsCap(String limit) {
+        return this == OPENAI && (limit.equals("tpm") || limit.equals("tpd"));
+    }
+
     /** What a limit of a known name counts, or {@code null} if the name is not one of its limits on tokens or requests. */
     @Nullable
     WeightSpec weights(String limit) {

@@ -26,6 +26,23 @@ record ScopeRoute(String scope, long slots, List<RefillLimit> limits) {
         return new ScopeCost(name(call), units);
     }
 
+    /** What a call that was served cost: where the provider charged its cap, no less than that. */
+    ScopeCost costServed(Call call, Permit.Reserved used, Provider provider) {
+        List<Long> units = new ArrayList<>(limits.size());
+        for (RefillLimit limit : limits) {
+            Permit.Reserved charged = provider.keepsCap(limit.name()) ? withCap(call, used) : used;
+            units.add(limit.weights().cost(charged));
+        }
+        return new ScopeCost(name(call), units);
+    }
+
+    private static Permit.Reserved withCap(Call call, Permit.Reserved used) {
+        long cap = call.maxOutputTokens == null ? 0 : call.maxOutputTokens;
+        long prompt = used.input() + used.cacheRead() + used.cacheWrite();
+        long output = Math.max(used.output(), cap - prompt);
+        return new Permit.Reserved(used.requests(), used.input(), used.cacheRead(), used.cacheWrite(), output);
+    }
+
     private String name(Call call) {
         return switch (scope) {
             case ScopeSpec.EACH_AGENT -> own(call.agent);

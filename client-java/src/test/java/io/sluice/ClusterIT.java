@@ -25,7 +25,12 @@ import org.junit.jupiter.api.Timeout;
 @Tag("contract")
 @Timeout(90)
 class ClusterIT {
-    private static final String LIMITS = "concurrency: 2, " + Budget.THOUSAND;
+    /** Windows that end while a test runs. */
+    private static final String WINDOWS =
+            "turns: {amount: 100000, per: minute, window: calendar, zone: UTC, of: requests},"
+                    + " lately: {amount: 100000, per: 10s, window: rolling, of: requests}";
+
+    private static final String LIMITS = "concurrency: 2, " + WINDOWS + ", " + Budget.THOUSAND;
 
     private final RedisCluster cluster;
 
@@ -81,7 +86,7 @@ class ClusterIT {
                 .findFirst()
                 .orElseThrow();
         // One call comes back in 0.8 s, so no more than a few while it moves: the level tells what was charged.
-        String limits = "calls: {amount: 100000, per: 1d, burst: 1d, window: refill, of: requests}";
+        String limits = "calls: {amount: 100000, per: 1d, burst: 1d, window: refill, of: requests}, " + WINDOWS;
         try (Sluice sluice = Sluice.connect(cluster.uri())) {
             sluice.install(Budget.policy(id, limits));
             Project project = sluice.project(id);

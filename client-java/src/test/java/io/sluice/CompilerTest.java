@@ -248,6 +248,16 @@ class CompilerTest {
                 Finds.NONE);
     }
 
+    /** Google counts its days in California. */
+    @Test
+    void aProvidersDaysAreItsOwn() {
+        assertThat(Policy.parse("{project: p, provider: gemini, limits: {rpd: 100}}")
+                        .calendars())
+                .singleElement()
+                .asString()
+                .startsWith("day America/Los_Angeles -28800 954669600 -25200 ");
+    }
+
     @Test
     void namesEachCalendarOnceByItsPlace() {
         Policy policy = Policy.parse("""

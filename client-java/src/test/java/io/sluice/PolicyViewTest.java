@@ -101,6 +101,42 @@ class PolicyViewTest {
         assertThat(resolved.agent()).isEqualTo("host-3/agent-17");
     }
 
+    /**
+     * OpenAI charges the larger of prompt and cap when a call begins. Who gave back what of the cap was not used let in half as
+     * many calls again as it takes.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "openai,  tpm, 1000, 1000",
+        "openai,  tpd, 1000, 1000",
+        "openai,  tpm, 200,  400",
+        "openai,  tpm, ,     400",
+        "openai,  'x: {amount: 60000, per: minute, of: tokens}', 1000, 400",
+        "gemini,  tpm, 1000, 300",
+        "generic, tpm, 1000, 400"
+    })
+    void aServedCallCostsWhatTheProviderKeeps(String provider, String limit, @Nullable Long cap, long cost) {
+        String limits = limit.contains(":") ? limit : limit + ": 60000";
+        PolicyView view = view("{project: p, provider: %s, classes: [{name: m, models: [m-1], limits: {%s}}]}"
+                .formatted(provider, limits));
+        Call call = Call.of("m-1").inputTokens(300);
+        Resolved resolved = resolved(view, cap == null ? call : call.maxOutputTokens(cap));
+
+        List<ScopeCost> costs = resolved.costsOfServed(new Permit.Reserved(1, 200, 100, 0, 100));
+
+        assertThat(costs.get(1).units().get(0) / unit(view)).isEqualTo(cost);
+    }
+
+    private static long unit(PolicyView view) {
+        return view.policy
+                .scopesOf(view.policy.classOf("m-1"), "m-1", null, null)
+                .get(1)
+                .refills()
+                .get(0)
+                .weights()
+                .unit();
+    }
+
     /** Every combination of a class, a workspace, a team and an agent, each with, without or with nothing of its own. */
     @ParameterizedTest
     @MethodSource

@@ -60,6 +60,7 @@ class BadArgumentsIT {
         "calendars, 10, nan",
         "calendars, 10, 1001",
         "calendars, 11, ''",
+        "calendars, 11, day UTC x",
         "scopes, 12, c:m", // the project must be the first
         "slots, 13, -2",
         "slots, 13, nan", // no number is fewer than that: it would be unlimited
@@ -91,6 +92,7 @@ class BadArgumentsIT {
         "calendar, 28, -1",
         "calendar, 28, 2", // there is one
         "calendar, 28, nan",
+        "calendar, 28, 1", // it refills
         "start, 29, 1000001",
         "start, 29, nan",
         "finds, 30, 3",
@@ -108,6 +110,38 @@ class BadArgumentsIT {
         arguments.set(index, value);
         refuses(Script.POLICY, arguments, named);
         assertThat(scripts.redis.hgetall(scripts.keys.all()[1])).isEqualTo(before);
+    }
+
+    /** What counts by windows has nothing finer than units of cost, and one way to end. */
+    @ParameterizedTest
+    @CsvSource({
+        "factor, rpm 0 2 1 100 100 0 100 1 1 1 1000000 0",
+        "factor, rpm 0 1 2 100 100 0 100 1 1 1 1000000 0",
+        "factor, rpm 0 2 1 100 100 1000 100 1 1 0 1000000 0",
+        "calendar, rpm 0 1 1 100 100 1000 100 1 1 1 1000000 0",
+    })
+    void policyWantsWindowsThatAreWhole(String named, String limit) {
+        List<String> arguments = new ArrayList<>(List.of(
+                NOW,
+                "e",
+                "0",
+                "",
+                "d",
+                "",
+                "",
+                "enforce",
+                "100",
+                "1",
+                "1",
+                "day UTC 0",
+                "p",
+                "-1",
+                "0",
+                "0",
+                "0",
+                "1"));
+        arguments.addAll(List.of(limit.split(" ")));
+        refuses(Script.POLICY, arguments, named);
     }
 
     @Test

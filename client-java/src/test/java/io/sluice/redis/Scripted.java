@@ -160,7 +160,7 @@ final class Scripted implements AutoCloseable {
         return install(now, held, expected, Rules.USUAL, scopes);
     }
 
-    private List<Object> install(long now, long held, String expected, Rules rules, ScopeLimits... scopes) {
+    List<Object> install(long now, long held, String expected, Rules rules, ScopeLimits... scopes) {
         String content = rules + " " + List.of(scopes);
         List<String> arguments = new ArrayList<>(List.of(
                 time(now),

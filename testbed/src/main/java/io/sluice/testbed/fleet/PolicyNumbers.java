@@ -129,7 +129,9 @@ record PolicyNumbers(double headroom, double burstSeconds, Provider provider, Ma
     }
 
     private static @Nullable Long amount(JsonNode limit) {
-        JsonNode amount = limit.isObject() ? limit.path("amount") : limit;
+        // What is to be found is at most its most.
+        JsonNode stated = limit.isObject() ? limit.path("amount") : limit;
+        JsonNode amount = limit.has("adaptive") ? limit.path("adaptive").path("max") : stated;
         return amount.isNumber() ? Long.valueOf(amount.asLong()) : null;
     }
 

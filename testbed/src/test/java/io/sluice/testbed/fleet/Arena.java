@@ -12,6 +12,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -92,6 +95,29 @@ final class Arena implements AutoCloseable {
         }
     }
 
+    /** Turns calls away like that until one was; when that was, by the log's clock. Those that came meanwhile were as well. */
+    long refuseOnce(String overload) throws IOException, InterruptedException {
+        long sinceMs = nowMs();
+        behave("{\"overload\": {" + overload + "}}");
+        List<LogEntry> read = logOnce(log -> firstRejected(log, sinceMs).isPresent());
+        behave("{\"overload\": null}");
+        return firstRejected(read, sinceMs).getAsLong();
+    }
+
+    private static OptionalLong firstRejected(List<LogEntry> log, long sinceMs) {
+        return only("rejected", log).stream()
+                .mapToLong(LogEntry::tMs)
+                .filter(tMs -> tMs >= sinceMs)
+                .findFirst();
+    }
+
+    /** Waits until the provider's clock shows that. */
+    void until(long ms) throws IOException, InterruptedException {
+        for (long left = ms - nowMs(); left > 0; left = ms - nowMs()) {
+            TimeUnit.MILLISECONDS.sleep(left);
+        }
+    }
+
     /** Everything the provider decided so far. */
     List<LogEntry> log() throws IOException, InterruptedException {
         return log.read();
@@ -114,6 +140,13 @@ final class Arena implements AutoCloseable {
 
     long nowMs() throws IOException, InterruptedException {
         return log.nowMs();
+    }
+
+    /** Why calls were given up, but for outages: a machine too busy for Redis to answer in time is not what is tested. */
+    static Map<String, Long> gaveUp(FleetReport report) {
+        Map<String, Long> why = new TreeMap<>(report.givenUpBecause());
+        why.keySet().removeIf(reason -> reason.startsWith("outage"));
+        return why;
     }
 
     static List<LogEntry> only(String event, List<LogEntry> log) {

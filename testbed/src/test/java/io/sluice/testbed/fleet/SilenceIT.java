@@ -15,9 +15,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(90)
 class SilenceIT {
     private static final int RETRY_AFTER_SECONDS = 5;
-    private static final String ONE_REFUSAL =
-            "{\"overload\": {\"share\": 1, \"for\": \"40ms\", \"status\": 429, \"retry-after\": \"%ds\"}}";
-
     /**
      * The provider meters the account, but each process knew only its own 429 (koala73/worldmonitor#7190): one was told to
      * wait, the others kept calling, and one that started later knew nothing. Here the third process connects for the first
@@ -40,12 +37,7 @@ class SilenceIT {
             try {
                 CompletableFuture<FleetReport> fleet = arena.start(policy, profile, 2, 5, 11);
                 arena.logOnce(log -> Arena.only("accepted", log).size() >= 40);
-                arena.behave(ONE_REFUSAL.formatted(RETRY_AFTER_SECONDS));
-                long refusedMs = Arena.only(
-                                "rejected",
-                                arena.logOnce(log -> Arena.only("rejected", log).size() > 0))
-                        .get(0)
-                        .tMs();
+                long refusedMs = arena.refuseOnce("\"status\": 429, \"retry-after\": \"5s\"");
                 long reopensMs = refusedMs + RETRY_AFTER_SECONDS * 1_000;
 
                 say(third, Json.MAPPER.writeValueAsString(config(arena, policy, late)));
@@ -61,7 +53,7 @@ class SilenceIT {
                 assertThat(Arena.callsBetween(reopensMs, Long.MAX_VALUE, log))
                         .hasSizeGreaterThan(100)
                         .anyMatch(entry -> entry.input() == 777);
-                assertThat(report.givenUpBecause()).isEmpty();
+                assertThat(Arena.gaveUp(report)).isEmpty();
             } finally {
                 third.destroyForcibly();
             }
@@ -83,15 +75,8 @@ class SilenceIT {
                 sizes: [{name: one, share: 1, input: 100, output: 20, max_output: 40, duration_ms: 400}]
                 """;
         try (Arena arena = new Arena(EmulatorOptions.of("anthropic", Limits.parse("rpm=120,concurrency=4")))) {
-            arena.behave("{\"overload\": {\"status\": 429, \"retry-after\": \"5s\"}}");
             CompletableFuture<FleetReport> fleet = arena.start(policy, profile, 3, 100, 13);
-            long refusedMs = Arena.only(
-                            "rejected",
-                            arena.logOnce(log -> Arena.only("rejected", log).size() > 0))
-                    .get(0)
-                    .tMs();
-            arena.logOnce(log -> now(arena) > refusedMs + 1_000);
-            arena.behave("{\"overload\": null}");
+            long refusedMs = arena.refuseOnce("\"status\": 429, \"retry-after\": \"5s\"");
             FleetReport report = Arena.end(fleet);
 
             List<LogEntry> log = arena.log();
@@ -107,14 +92,6 @@ class SilenceIT {
                         .hasSizeLessThanOrEqualTo(10);
             }
             assertThat(log).allMatch(entry -> entry.inFlight() <= 4);
-        }
-    }
-
-    private static long now(Arena arena) {
-        try {
-            return arena.nowMs();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
         }
     }
 

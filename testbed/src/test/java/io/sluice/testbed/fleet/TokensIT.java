@@ -19,16 +19,16 @@ class TokensIT {
     /** Agents allow for 32,000 tokens of output and get about 500, as coding agents do. */
     @Test
     void whatAnswersReallyTakeIsLearnedAndNearlyAllOutputIsUsed() throws Exception {
-        assertThat(ofOutput("learned")).isGreaterThan(90);
+        assertThat(ofOutput("learned", 10)).isGreaterThan(90);
     }
 
     @Test
     void reservingWhatEachCallMayTakeLeavesNearlyAllOutputUnused() throws Exception {
-        assertThat(ofOutput("max")).isLessThan(10);
+        assertThat(ofOutput("max", 8)).isLessThan(10);
     }
 
     /** In percent, once 20 answers and more are known. */
-    private static double ofOutput(String reserve) throws Exception {
+    private static double ofOutput(String reserve, int seconds) throws Exception {
         Policy policy = Policy.parse("""
                 project: learned
                 provider: anthropic
@@ -42,12 +42,12 @@ class TokensIT {
                 """;
         try (Arena arena = new Arena(
                 EmulatorOptions.of("anthropic", Limits.parse("otpm=600000")).counting(Counting.BUCKET, BURST))) {
-            FleetReport report = arena.run(policy, profile, 2, 20, 12, Strategy.SLUICE);
+            FleetReport report = arena.run(policy, profile, 2, 20, seconds, Strategy.SLUICE);
 
             assertThat(report.rejected()).isZero();
             List<LogEntry> log = arena.log();
             long fromMs = Arena.only("accepted", log).get(0).tMs() + 4_000;
-            Budget.Interval steady = new Budget.Interval(fromMs, fromMs + 6_000);
+            Budget.Interval steady = new Budget.Interval(fromMs, fromMs + 4_000);
             PolicyNumbers numbers = PolicyNumbers.of(policy.toJson(), Profile.DEFAULT.model());
             double used = Budget.used("otpm", numbers, log, steady);
             return 100 * used / (numbers.perSecond("otpm") * steady.seconds());
@@ -69,7 +69,7 @@ class TokensIT {
                 """;
         try (Arena arena = new Arena(
                 EmulatorOptions.of("anthropic", Limits.parse("itpm=200000")).counting(Counting.BUCKET, BURST))) {
-            FleetReport report = arena.run(policy, profile, 2, 8, 10, Strategy.SLUICE);
+            FleetReport report = arena.run(policy, profile, 2, 8, 8, Strategy.SLUICE);
 
             assertThat(report.rejected()).isZero();
             List<LogEntry> accepted = Arena.only("accepted", arena.log());
@@ -78,7 +78,7 @@ class TokensIT {
                     .filter(entry -> entry.tMs() >= fromMs && entry.tMs() < fromMs + 6_000)
                     .mapToLong(entry -> entry.input() + entry.cacheRead())
                     .sum();
-            assertThat(input * 10).as("a minute").isBetween(970_000L, 1_170_000L);
+            assertThat(input * 10).as("a minute").isGreaterThan(970_000);
         }
     }
 
@@ -97,7 +97,7 @@ class TokensIT {
                 """;
         try (Arena arena = new Arena(
                 EmulatorOptions.of("openai", Limits.parse("tpm=600000")).counting(Counting.BUCKET, BURST))) {
-            FleetReport report = arena.run(policy, profile, 2, 10, 12, Strategy.SLUICE);
+            FleetReport report = arena.run(policy, profile, 2, 10, 9, Strategy.SLUICE);
 
             assertThat(report.rejected()).isZero();
             assertThat(report.binding()).isEqualTo("tpm");

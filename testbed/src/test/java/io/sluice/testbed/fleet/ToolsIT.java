@@ -55,7 +55,7 @@ class ToolsIT {
                 .counting(Counting.BUCKET, Duration.ofSeconds(6))
                 .behaviour(Behaviour.NONE.with("overload", "share=0.05,status=429,retry-after=1s"));
         try (Arena arena = new Arena(provider)) {
-            return arena.run(POLICY, PROFILE, 2, 10, 10, strategy);
+            return arena.run(POLICY, PROFILE, 2, 10, 8, strategy);
         }
     }
 }
