@@ -1,5 +1,6 @@
 package io.sluice.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
@@ -28,6 +29,7 @@ public final class RedisStore implements Store {
 
     private final Connection connection;
     private final ScriptRunner scripts;
+    private final Rights rights;
     private final Messages messages;
     private final Breaker breaker = new Breaker(System::nanoTime);
     private final Map<String, Keys> keys = new ConcurrentHashMap<>();
@@ -35,6 +37,7 @@ public final class RedisStore implements Store {
     private RedisStore(Connection connection) {
         this.connection = connection;
         this.scripts = new ScriptRunner(connection.commands(), Connection.COMMAND_TIMEOUT.multipliedBy(8));
+        this.rights = new Rights(scripts);
         this.messages = new Messages(connection.messages());
     }
 
@@ -60,7 +63,11 @@ public final class RedisStore implements Store {
             while (root.getCause() != null) {
                 root = root.getCause();
             }
-            throw new OutageException("disconnected", "no Redis at " + shown + ": " + root.getMessage(), e);
+            // A "no" (a wrong password, none where one is asked for) is told as what it is.
+            String reason = root instanceof RedisCommandExecutionException
+                    ? Outages.of(root).reason()
+                    : "disconnected";
+            throw new OutageException(reason, "no Redis at " + shown + ": " + root.getMessage(), e);
         }
     }
 
@@ -128,6 +135,11 @@ public final class RedisStore implements Store {
 
     @Override
     public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
+        // Early, so that an operator hears of what is missing before the first call does.
+        rights.check(keysOf(project), Rights.Role.AGENT).exceptionally(e -> {
+            log.error("project {}: {}", project, Outages.of(e).getMessage());
+            return null;
+        });
         return messages.listen(keysOf(project).hints(host), message -> granted.accept(Messages.granted(message)));
     }
 
@@ -157,7 +169,7 @@ public final class RedisStore implements Store {
             return CompletableFuture.failedStage(
                     new OutageException("breaker", "Redis did not answer lately and is not asked now", null));
         }
-        return sent(script, project, arguments).handle((reply, thrown) -> {
+        return allowed(script, project, arguments).handle((reply, thrown) -> {
             if (thrown == null) {
                 answered();
                 return decode.apply(reply);
@@ -170,6 +182,15 @@ public final class RedisStore implements Store {
             }
             throw outage;
         });
+    }
+
+    /** Scripts that write are stopped half way by what their user may not do, so that is asked first. */
+    private CompletionStage<List<Object>> allowed(Script script, String project, List<String> arguments) {
+        Rights.Role role = Rights.Role.of(script);
+        CompletionStage<List<Object>> reply = role == Rights.Role.INSPECT
+                ? sent(script, project, arguments)
+                : rights.check(keysOf(project), role).thenCompose(yes -> sent(script, project, arguments));
+        return reply.exceptionallyCompose(e -> rights.explained(keysOf(project), role, e));
     }
 
     /** What the driver refuses to send fails like what it could not send. */
