@@ -233,12 +233,12 @@ final class Replies {
         return number == 1;
     }
 
-    @SuppressWarnings("unchecked") // Lettuce answers arrays as List<Object>
     /** All parts, as text. */
     private List<String> texts() {
         return IntStream.range(0, parts.size()).mapToObj(this::text).toList();
     }
 
+    @SuppressWarnings("unchecked") // Lettuce answers arrays as List<Object>
     Replies list(int i) {
         if (part(i) instanceof List<?> list) {
             return new Replies(script, (List<Object>) list);
