@@ -4,8 +4,8 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -24,6 +24,9 @@ final class Messages {
 
     private final StatefulRedisPubSubConnection<String, String> connection;
     private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+
+    /** So that each is told once. */
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
     Messages(StatefulRedisPubSubConnection<String, String> connection) {
         this.connection = connection;
@@ -62,20 +65,25 @@ final class Messages {
         };
     }
 
-    /** Completes, or fails, as a subscription to the channel does now. */
-    CompletionStage<Void> subscribed(String channel) {
-        return connection.async().ssubscribe(channel);
-    }
-
     private void subscribe(String channel) {
-        subscribed(channel).whenComplete((ignored, e) -> {
-            if (e != null) {
+        connection.async().ssubscribe(channel).whenComplete((ignored, e) -> {
+            if (e == null) {
+                refused.remove(channel);
+                return;
+            }
+            String message = String.valueOf(e.getMessage());
+            if (message.startsWith("NOPERM") && refused.add(channel)) {
+                log.error(
+                        "the Redis user may not listen on {}: waiting calls hear of their grants up to 250 ms late ({})",
+                        channel,
+                        message);
+            } else {
                 log.debug(
                         "no messages on {} yet, waiting calls hear of their grants by the next beat: {}",
                         channel,
-                        e.getMessage());
-                again(channel);
+                        message);
             }
+            again(channel);
         });
     }
 

@@ -1,5 +1,6 @@
 package io.sluice.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
@@ -33,8 +34,8 @@ public final class RedisStore implements Store {
 
     private final Connection connection;
     private final ScriptRunner scripts;
+    private final Rights rights;
     private final Messages messages;
-    private final Access access;
     private final Breaker breaker = new Breaker(System::nanoTime);
     private final Map<String, Keys> keys = new ConcurrentHashMap<>();
 
@@ -47,8 +48,8 @@ public final class RedisStore implements Store {
         this.connection = connection;
         this.scripts =
                 new ScriptRunner(connection.commands(), options.commandTimeout().multipliedBy(8));
+        this.rights = new Rights(scripts);
         this.messages = new Messages(connection.messages());
-        this.access = new Access(connection.commands(), messages);
     }
 
     static RedisStore open(String uri, Options options) {
@@ -73,7 +74,11 @@ public final class RedisStore implements Store {
             while (root.getCause() != null) {
                 root = root.getCause();
             }
-            throw new OutageException("disconnected", "no Redis at " + shown + ": " + root.getMessage(), e);
+            // A "no" (a wrong password, none where one is asked for) is told as what it is.
+            String reason = root instanceof RedisCommandExecutionException
+                    ? Outages.of(root).reason()
+                    : "disconnected";
+            throw new OutageException(reason, "no Redis at " + shown + ": " + root.getMessage(), e);
         }
     }
 
@@ -141,7 +146,14 @@ public final class RedisStore implements Store {
 
     @Override
     public CompletionStage<Boolean> check(String project, String host) {
-        return access.check(keysOf(project), host);
+        return rights.check(keysOf(project), Rights.Role.AGENT)
+                .handle((ok, e) -> {
+                    OutageException outage = e == null ? null : Outages.of(e);
+                    if (outage != null && outage.reason().equals("noperm")) {
+                        throw outage;
+                    }
+                    return outage == null;
+                });
     }
 
     @Override
@@ -151,6 +163,11 @@ public final class RedisStore implements Store {
 
     @Override
     public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
+        // Early, so that an operator hears of what is missing before the first call does.
+        rights.check(keysOf(project), Rights.Role.AGENT).exceptionally(e -> {
+            log.error("project {}: {}", project, Outages.of(e).getMessage());
+            return null;
+        });
         return messages.listen(keysOf(project).hints(host), message -> granted.accept(Messages.granted(message)));
     }
 
@@ -184,7 +201,7 @@ public final class RedisStore implements Store {
             return CompletableFuture.failedStage(
                     new OutageException("breaker", "Redis did not answer lately and is not asked now", null));
         }
-        return sent(script, project, arguments).handle((reply, thrown) -> {
+        return allowed(script, project, arguments).handle((reply, thrown) -> {
             if (thrown == null) {
                 answered();
                 return decode.apply(reply);
@@ -197,6 +214,15 @@ public final class RedisStore implements Store {
             }
             throw outage;
         });
+    }
+
+    /** Scripts that write are stopped half way by what their user may not do, so that is asked first. */
+    private CompletionStage<List<Object>> allowed(Script script, String project, List<String> arguments) {
+        Rights.Role role = Rights.Role.of(script);
+        CompletionStage<List<Object>> reply = role == Rights.Role.INSPECT
+                ? sent(script, project, arguments)
+                : rights.check(keysOf(project), role).thenCompose(yes -> sent(script, project, arguments));
+        return reply.exceptionallyCompose(e -> rights.explained(keysOf(project), role, e));
     }
 
     /** What the driver refuses to send fails like what it could not send. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,15 @@ final class Replies {
             case "lost" -> r.sized(2, new Answer.Lost(r.text(1)));
             default -> throw r.bad();
         };
+    }
+
+    /** What the user may not do. */
+    static List<String> lacks(@Nullable List<Object> reply) {
+        Replies r = new Replies(Script.RIGHTS, reply);
+        if (!r.code().equals("rights")) {
+            throw r.bad();
+        }
+        return r.sized(2, r.list(1).texts());
     }
 
     static Settled settled(@Nullable List<Object> reply) {
@@ -230,6 +240,11 @@ final class Replies {
             throw bad();
         }
         return number == 1;
+    }
+
+    /** All parts, as text. */
+    private List<String> texts() {
+        return IntStream.range(0, parts.size()).mapToObj(this::text).toList();
     }
 
     @SuppressWarnings("unchecked") // Lettuce answers arrays as List<Object>

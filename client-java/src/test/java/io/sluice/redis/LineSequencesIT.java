@@ -55,12 +55,16 @@ class LineSequencesIT {
     @MethodSource("seeds")
     void scriptsAndModelAgreeAfterEveryStep(long seed) {
         try (Scripted scripts = new Scripted(server)) {
-            Run run = new Run(seed, scripts);
-            try {
-                run.go();
-            } catch (RuntimeException e) {
-                throw new AssertionError(run.step, e);
-            }
+            run(seed, scripts);
+        }
+    }
+
+    static void run(long seed, Scripted scripts) {
+        Run run = new Run(seed, scripts);
+        try {
+            run.go();
+        } catch (RuntimeException e) {
+            throw new AssertionError(run.step, e);
         }
     }
 

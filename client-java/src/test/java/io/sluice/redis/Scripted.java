@@ -4,7 +4,10 @@ import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -13,6 +16,7 @@ import io.sluice.ScopeLimits;
 import io.sluice.Weights;
 import io.sluice.testbed.redis.RedisServer;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,10 +51,19 @@ final class Scripted implements AutoCloseable {
 
     private record Layout(Map<String, List<String>> names, Map<String, List<Object>> active) {}
 
+    /** Who runs which script; whoever may do everything, if nobody. */
+    private final Map<Script, StatefulRedisConnection<String, String>> users = new EnumMap<>(Script.class);
+
     Scripted(RedisServer server) {
         client = RedisClient.create(server.uri());
         connection = client.connectPubSub();
         redis = connection.sync();
+    }
+
+    /** From now on this script is run by whom the address names. */
+    Scripted as(Script script, String uri) {
+        users.put(script, client.connect(RedisURI.create(uri)));
+        return this;
     }
 
     /** Headroom 0.9, burst 5 s, as a policy's defaults have it. */
@@ -504,10 +517,12 @@ final class Scripted implements AutoCloseable {
 
     List<Object> run(Script script, List<String> arguments) {
         String[] argv = arguments.toArray(String[]::new);
+        RedisAsyncCommands<String, String> user =
+                users.getOrDefault(script, connection).async();
         try {
-            return answer(connection.async().evalsha(script.sha(), ScriptOutputType.MULTI, keys.all(), argv));
+            return answer(user.evalsha(script.sha(), ScriptOutputType.MULTI, keys.all(), argv));
         } catch (RedisNoScriptException e) {
-            return answer(connection.async().eval(script.text(), ScriptOutputType.MULTI, keys.all(), argv));
+            return answer(user.eval(script.text(), ScriptOutputType.MULTI, keys.all(), argv));
         }
     }
 
@@ -701,6 +716,7 @@ final class Scripted implements AutoCloseable {
     @Override
     public void close() {
         redis.del(keys.all());
+        users.values().forEach(StatefulRedisConnection::close);
         connection.close();
         client.shutdown();
     }
