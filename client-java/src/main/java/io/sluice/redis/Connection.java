@@ -12,8 +12,13 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One process's way to Redis: one shared connection for commands and one for messages, to a single node, a Sentinel set
@@ -72,12 +77,29 @@ record Connection(
         return builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .requestQueueSize(QUEUE)
                 .replayFilter(command -> true)
-                .timeoutOptions(TimeoutOptions.enabled(COMMAND_TIMEOUT))
+                .timeoutOptions(
+                        TimeoutOptions.builder().timeoutSource(new Patience()).build())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)
                         .keepAlive(true)
                         .build())
                 .build();
+    }
+
+    /** What is only asked at start, where nobody waits for a permit yet, may take as long as the connection itself. */
+    private static final class Patience extends TimeoutOptions.TimeoutSource {
+        private static final Set<ProtocolKeyword> AT_START = Set.of(CommandType.INFO, CommandType.SCRIPT);
+
+        @Override
+        public long getTimeout(RedisCommand<?, ?, ?> command) {
+            Duration timeout = AT_START.contains(command.getType()) ? CONNECT_TIMEOUT : COMMAND_TIMEOUT;
+            return timeout.toNanos();
+        }
+
+        @Override
+        public TimeUnit getTimeUnit() {
+            return TimeUnit.NANOSECONDS;
+        }
     }
 
     void close() {
