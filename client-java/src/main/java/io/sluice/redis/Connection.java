@@ -14,6 +14,9 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
@@ -21,6 +24,7 @@ import io.sluice.Sluice;
 import io.sluice.Sluice.Options;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
@@ -119,12 +123,36 @@ record Connection(
         return builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .requestQueueSize(QUEUE)
                 .replayFilter(command -> true)
-                .timeoutOptions(TimeoutOptions.enabled(options.commandTimeout()))
+                .timeoutOptions(TimeoutOptions.builder()
+                        .timeoutSource(new Patience(options.commandTimeout()))
+                        .build())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)
                         .keepAlive(true)
                         .build())
                 .build();
+    }
+
+    /** What is only asked at start, where nobody waits for a permit yet, may take as long as the connection itself. */
+    private static final class Patience extends TimeoutOptions.TimeoutSource {
+        private static final Set<ProtocolKeyword> AT_START = Set.of(CommandType.INFO, CommandType.SCRIPT);
+
+        private final Duration otherwise;
+
+        Patience(Duration otherwise) {
+            this.otherwise = otherwise;
+        }
+
+        @Override
+        public long getTimeout(RedisCommand<?, ?, ?> command) {
+            Duration timeout = AT_START.contains(command.getType()) ? CONNECT_TIMEOUT : otherwise;
+            return timeout.toNanos();
+        }
+
+        @Override
+        public TimeUnit getTimeUnit() {
+            return TimeUnit.NANOSECONDS;
+        }
     }
 
     void close() {
