@@ -33,8 +33,9 @@ class ConnectionIT {
             try (Sluice agent = Sluice.connect(redis.uri("agent", "secret"))) {
                 for (int i = 0; i < 2; i++) {
                     assertThatThrownBy(() -> agent.project("acme").tryAcquire(CALL))
-                            .isInstanceOfSatisfying(OutageException.class, e -> assertThat(e.reason())
-                                    .isEqualTo("noperm"))
+                            .isInstanceOfSatisfying(
+                                    OutageException.class,
+                                    e -> assertThat(e.reason()).isEqualTo("noperm"))
                             .hasMessageContaining("{acme}:times")
                             .hasMessageNotContaining("{acme}:levels");
                 }

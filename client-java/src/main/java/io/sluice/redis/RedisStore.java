@@ -146,14 +146,13 @@ public final class RedisStore implements Store {
 
     @Override
     public CompletionStage<Boolean> check(String project, String host) {
-        return rights.check(keysOf(project), Rights.Role.AGENT)
-                .handle((ok, e) -> {
-                    OutageException outage = e == null ? null : Outages.of(e);
-                    if (outage != null && outage.reason().equals("noperm")) {
-                        throw outage;
-                    }
-                    return outage == null;
-                });
+        return rights.check(keysOf(project), Rights.Role.AGENT).handle((ok, e) -> {
+            OutageException outage = e == null ? null : Outages.of(e);
+            if (outage != null && outage.reason().equals("noperm")) {
+                throw outage;
+            }
+            return outage == null;
+        });
     }
 
     @Override
