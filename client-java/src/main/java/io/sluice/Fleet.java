@@ -38,15 +38,22 @@ final class Fleet {
     /** When asking began to fail; {@code null} while it does not. */
     private @Nullable Long failsSince;
 
-    private long every = FIRST_NS;
+    private volatile long every = FIRST_NS;
 
     private record Seen(Share share, long atNs) {}
 
-    Fleet(SluiceClient client, String project, PolicyCache policies, Runnable beat, LongSupplier nanoTime) {
-        this.store = client.store;
-        this.host = client.host;
+    Fleet(
+            Store store,
+            String host,
+            String project,
+            ScheduledExecutorService timer,
+            PolicyCache policies,
+            Runnable beat,
+            LongSupplier nanoTime) {
+        this.store = store;
+        this.host = host;
         this.project = project;
-        this.timer = client.timer;
+        this.timer = timer;
         this.policies = policies;
         this.beat = beat;
         this.nanoTime = nanoTime;

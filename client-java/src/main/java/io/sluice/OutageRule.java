@@ -45,6 +45,7 @@ final class OutageRule {
     private static final Set<String> MAY_BE_CHANCE = Set.of("timeout", "disconnected");
 
     private static final long LOOK_MS = 500;
+    private static final long OOM_IS_NEWS_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final SluiceClient client;
     private final String project;
@@ -64,6 +65,9 @@ final class OutageRule {
     private volatile @Nullable String out;
 
     private long sinceNs;
+
+    /** When a call met it last. */
+    private volatile long metAtNs;
 
     OutageRule(
             ProjectClient project,
@@ -120,6 +124,7 @@ final class OutageRule {
             outcomes.failed(waiter, e);
             return;
         }
+        metAtNs = nanoTime.getAsLong();
         isOutFor(outage.reason(), view.policy);
         if (waiter.isDone()) {
             outcomes.over(waiter);
@@ -175,9 +180,12 @@ final class OutageRule {
         }
     }
 
-    /** Redis answered a beat. Where it is full that says nothing: beats it still takes. */
+    /**
+     * Redis answered a beat. Where it is full that says nothing, for beats it still takes; but if no call has met that for a while,
+     * nobody knows it to be so any more.
+     */
     void beats() {
-        if (!"oom".equals(out)) {
+        if (!"oom".equals(out) || nanoTime.getAsLong() - metAtNs > OOM_IS_NEWS_NS) {
             answered();
         }
     }

@@ -48,7 +48,7 @@ final class ProjectClient implements Project {
         this.policies = new PolicyCache(client.store, id, System::nanoTime, this::moved);
         this.installer = new Installer(client.store, client.host);
         this.endings = new Endings(client, id);
-        this.fleet = new Fleet(client, id, policies, this::greet, System::nanoTime);
+        this.fleet = new Fleet(client.store, client.host, id, client.timer, policies, this::greet, System::nanoTime);
         this.budget = new LocalBudget(System::nanoTime, fleet::share);
         this.held = new Held(tempo, endings, budget);
         this.outcomes = new Outcomes(this, tempo, waiters, held, endings);

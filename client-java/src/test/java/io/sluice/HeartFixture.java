@@ -33,7 +33,7 @@ abstract class HeartFixture {
     final Outcomes outcomes = new Outcomes(project, tempo, waiters, held, endings);
     final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
     final LocalLine line = new LocalLine(timer.service(), budget, outcomes, timer::nanoTime);
-    final Fleet fleet = new Fleet(client, "acme", policies, () -> {}, timer::nanoTime);
+    final Fleet fleet = new Fleet(store, client.host, "acme", timer.service(), policies, () -> {}, timer::nanoTime);
     final OutageRule rule =
             new OutageRule(project, outcomes, budget, line, waiters, fleet, observing.learning, timer::nanoTime);
     final Asking asking =

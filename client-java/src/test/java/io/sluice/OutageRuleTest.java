@@ -156,6 +156,22 @@ class OutageRuleTest extends HeartFixture {
         }
     }
 
+    /** A full Redis takes beats all the while, so only a call can tell; without one it must not seem full for ever. */
+    @Test
+    void aFullRedisIsFullWhileCallsFindItSo() {
+        rule(Outage.LOCAL_SHARE, "concurrency: 100");
+        isOut("oom");
+        permit(once());
+        timer.pass(8_000);
+        permit(once());
+        timer.pass(8_000);
+        rule.beats();
+        assertThat(rule.isOut()).isTrue();
+        timer.pass(2_001);
+        rule.beats();
+        assertThat(rule.isOut()).isFalse();
+    }
+
     @Test
     void whoWaitsHereGoesOverToRedissLineWithTheTimeLeft() {
         rule(Outage.LOCAL_SHARE, "concurrency: 2");
