@@ -12,19 +12,18 @@ import io.sluice.testbed.redis.Ailments.Ailment;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever ails Redis, calls meet what the policy says, it is told once, and it is over when Redis is well. */
+@SuppressWarnings("try") // what ails Redis ends with its block and is not spoken to
 @WithRedis(own = true)
 @Tag("contract")
 @Timeout(60)
@@ -73,29 +72,26 @@ class OutagePoliciesIT {
         return meters.get("sluice.outages").tag("reason", reason).counter().count();
     }
 
-    /** A "no" of Redis that takes nothing and says so at once. */
-    enum No {
-        OOM(Ailments::outOfMemory),
-        READONLY(Ailments::replica),
-        MASTERDOWN(Ailments::replicaWithoutData),
-        NOREPLICAS(Ailments::withoutReplicas),
-        BUSY(Ailments::busy);
-
-        private final Function<RedisServer, Ailment> begin;
-
-        No(Function<RedisServer, Ailment> begin) {
-            this.begin = begin;
-        }
+    private Ailment ailment(String reason) {
+        return switch (reason) {
+            case "oom" -> Ailments.outOfMemory(redis);
+            case "readonly" -> Ailments.replica(redis);
+            case "masterdown" -> Ailments.replicaWithoutData(redis);
+            case "noreplicas" -> Ailments.withoutReplicas(redis);
+            case "busy" -> Ailments.busy(redis);
+            default -> throw new AssertionError(reason);
+        };
     }
 
+    /** A "no" that takes nothing and comes at once. */
     @ParameterizedTest
-    @EnumSource
-    void eachNoOfRedisIsAnOutageOfThatName(No no) {
+    @ValueSource(strings = {"oom", "readonly", "masterdown", "noreplicas", "busy"})
+    void eachNoOfRedisIsAnOutageOfThatName(String reason) {
         install(Policy.Outage.LOCAL_SHARE, "concurrency: 100");
         Permit before = Budget.take(project, CALL);
         Permit during;
         try (Logged logged = new Logged()) {
-            try (Ailment ailment = no.begin.apply(redis)) {
+            try (Ailment ailment = ailment(reason)) {
                 during = Budget.take(project, CALL);
                 assertThat(during.degraded()).isTrue();
                 for (int i = 0; i < 5; i++) {
@@ -106,7 +102,6 @@ class OutagePoliciesIT {
             }
             soon().until(() -> !Budget.take(project, CALL).degraded());
             assertThat(degraded()).isZero();
-            String reason = no.name().toLowerCase(Locale.ROOT);
             assertThat(logged.lines(id, "Redis is out (" + reason + ")")).hasSize(1);
             assertThat(logged.lines(id, "Redis answers again")).hasSize(1);
             assertThat(outages(reason)).isGreaterThanOrEqualTo(6);
