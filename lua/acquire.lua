@@ -52,7 +52,7 @@ if not may_wait or not (may_wait >= 0 and may_wait < EXACT) then return redis.er
 -- 1. What the call asks for, in the form its record will have; what the project holds.
 local permit = { 'running', digest, nonce, memo, host, stamp, 0, lease, flow, weight, agent, nil, nil, nil, nil, nil, nil, nil }
 local fields = { '!', '!due', nil, nil, nil, nil }
-local count, wrong = read_costs(permit, FIRST_SCOPE - 1, fields, COSTS_FROM)
+local count, wrong = read_costs(permit, FIRST_SCOPE - 1, fields, COSTS_FROM, #ARGV + 1)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 if permit[FIRST_SCOPE] ~= 'p' then return redis.error_reply('BADARG scopes') end
 local held = redis.call('HMGET', levels_key, unpack(fields))

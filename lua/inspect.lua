@@ -3,8 +3,9 @@
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now     us since 1970; empty in production
---       2 what    levels, policy, permits, waiters, line, holds, provider or learned
---       3 cursor  permits and waiters: 0 to start, then the one of the last reply; learned: a class, none = all of them
+--       2 what    levels, policy, permits, waiters, line, holds, provider, learned or hosts
+--       3 cursor  permits and waiters: 0 to start, then the one of the last reply; learned: a class, none = all of them;
+--                 hosts: the one that asks
 --       4 agent   learned: one in that class, none or - = all of it
 --
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
@@ -22,6 +23,7 @@
 --       provider, [reading, ...]   what the provider said last: [scope, limit, units left, num, den of the policy's amount, full
 --                     again at us, date of the answer in ms, seen at us]; -1 or 0 = not said
 --       learned, [[class, agent, answers, output, tokens a byte, cached share], ...]   lib/learn.lua tells what they mean
+--       hosts, count, rank   hosts that beat in the last 60 s, and the one that asks; how many of their ids sort before its own
 --       lost, what
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lines_key, times_key, hosts_key, learn_key = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
@@ -92,6 +94,16 @@ if what == 'line' then
     end
   end
   return { 'line', line.clock, line.waiting, class_list, flow_list }
+end
+if what == 'hosts' then
+  local at = time_now(given_now, 0)
+  local count, rank, own = 0, 0, false
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', hosts_key, at - 60000000, '(inf')) do
+    count = count + 1
+    if name < cursor then rank = rank + 1 end
+    own = own or name == cursor
+  end
+  return { 'hosts', own and count or count + 1, rank }
 end
 if what == 'holds' then
   local reply = { 'holds' }

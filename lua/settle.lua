@@ -7,10 +7,13 @@
 --       3 nonce    as acquire got it
 --       4 how      settled, cancelled (nothing was sent: everything comes back), throttled (the provider said no),
 --                  undone (nobody ever got the permit: everything comes back, and its id is free again) or refused
---                  (a waiter gives up at its deadline). cancelled and undone end a waiter as well
+--                  (a waiter gives up at its deadline). cancelled and undone end a waiter as well. spent: it was given and
+--                  has ended while Redis was out; what it used is charged, into debt if need be, once
 --       5 memo     kept instead of acquire's and given back to repeats, at most 256 bytes; empty = keep acquire's.
 --                  For refused: how long the waiter's place is kept, us
---       6 ...      for each of its scopes: name, n, n numbers used, in acquire's order; none = the estimate stands
+--       6 stamp    for spent only: version:epoch of the policy its costs stand by. Of another epoch nothing is charged: levels
+--                  started empty then
+--       6 ...      (7 for spent) for each of its scopes: name, n, n numbers used, in acquire's order; none = the estimate stands
 --
 -- Reply ended, state, already, memo   state: settled, cancelled, throttled, undone, refused, expired or booked; already = 1: it
 --                                     had ended before, and nothing changed, but for `booked`: its lease ran out, and
@@ -22,15 +25,15 @@
 -- settles against what it took.
 local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local given_now, id, nonce, how, memo = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local USED_FROM = 6
+local USED_FROM = how == 'spent' and 7 or 6
 --#include lib/bucket
 --#include lib/record
 --#include lib/permit
 
 local nothing_sent = how == 'cancelled' or how == 'undone'
-if how ~= 'settled' and how ~= 'throttled' and how ~= 'refused' and not nothing_sent then return redis.error_reply('BADARG how') end
+if how ~= 'settled' and how ~= 'throttled' and how ~= 'refused' and how ~= 'spent' and not nothing_sent then return redis.error_reply('BADARG how') end
 local used, fields = { nil, nil, nil, nil, nil, nil, nil }, { '!', '!due', nil, nil, nil, nil }
-local count, wrong = read_costs(used, 0, fields, USED_FROM)
+local count, wrong = read_costs(used, 0, fields, USED_FROM, #ARGV + 1)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 local told = used[1] == 'p'
 if not told then fields = { '!', '!due', '=p', 'p' } end
@@ -49,7 +52,7 @@ local now = time_now(given_now, project_last)
 -- slot is still the one the permit was granted in. Everything else takes the longer path, which starts from what is
 -- stored.
 local plain = told and permit and permit[STATE] == 'running' and permit[NONCE] == nonce and permit[STAMP] == held[1]
-  and not nothing_sent and how ~= 'refused' and due > now and now >= project_last
+  and not nothing_sent and how ~= 'refused' and how ~= 'spent' and due > now and now >= project_last
 local changed, at, used_at = { nil, nil, nil, nil }, SCOPES, 0
 for i = 1, plain and count or 0 do
   local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
@@ -153,8 +156,19 @@ local function end_waiter()
   return { 'ended', how, 0, memo }
 end
 
+-- It ran without Redis knowing of it.
+local function charge_spent()
+  local unknown = { 'booked', '', nonce, memo, '', ARGV[6], now, 0, '', 1, '-' }
+  for k, value in ipairs(used) do unknown[SCOPES - 1 + k] = value end
+  charge_all(unknown, now)
+  remember(id, unknown, 'booked', now)
+  return { 'ended', 'booked', 0, memo }
+end
+
 local reply
-if waits and waits.permit[NONCE] == nonce then
+if how == 'spent' then
+  reply = permit and { 'ended', 'booked', 1, permit[MEMO] } or charge_spent()
+elseif waits and waits.permit[NONCE] == nonce then
   reply = end_waiter()
 elseif not permit or permit[NONCE] ~= nonce then
   if how ~= 'undone' and how ~= 'refused' then redis.call('HINCRBY', levels_key, '#unknown', 1) end

@@ -118,6 +118,51 @@ local function correct_all(permit, used, now, shadow)
   end
 end
 
+-- What a permit costs is charged, into debt if need be: Redis did not know of it. Of another epoch nothing is: levels started
+-- empty then.
+local function charge_all(permit, now)
+  if string.match(permit[STAMP], '[^:]*$') ~= string.match(redis.call('HGET', levels_key, '!'), '[^:]*$') then return false end
+  local nothing = {}
+  for i = 1, 32 do nothing[i] = 0 end
+  local at, version = SCOPES, version_of(permit)
+  while permit[at] do
+    local s = string.byte(permit[at], 1) ~= COUNT_SCOPE and scope_of(permit[at], now)
+    if s then
+      made(s, now)
+      correct(s, version, now, nothing, 0, permit[at + 1], permit, at + 1)
+    end
+    at = at + 2 + permit[at + 1]
+  end
+  return true
+end
+
+-- A permit of which Redis lost what it knew, or that was given without it: it holds its slots again, even above a limit.
+local function assert_again(id, permit, now)
+  local kept, at = { unpack(permit, 1, SCOPES - 1) }, SCOPES
+  -- What it took it takes now: a bucket that is full by now has not made it good.
+  kept[GRANTED] = now
+  while permit[at] do
+    local n, s = permit[at + 1], scope_of(permit[at], now)
+    if s and string.byte(permit[at], 1) == COUNT_SCOPE then
+      if redis.call('ZADD', times_key, now + AGENT_COUNTS, agent_entry(s.name, permit[AGENT])) == 1 then
+        s.levels[2], s.changed = s.levels[2] + 1, true
+      end
+    elseif s then
+      made(s, now)
+      s.levels[2], s.changed = s.levels[2] + 1, true
+      hold.took(s.name)
+    end
+    if s then
+      for k = at, at + 1 + n do kept[#kept + 1] = permit[k] end
+    end
+    at = at + 2 + n
+  end
+  -- At its end it gives back only what it took.
+  if not charge_all(kept, now) then kept[STAMP] = '0:' end
+  redis.call('ZADD', times_key, now + kept[LEASE], id)
+  write_permit(id, kept)
+end
+
 -- A grant from the line reached its host: it runs.
 local function claim(id, permit, now)
   permit[STATE] = 'running'

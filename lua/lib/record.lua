@@ -25,13 +25,13 @@ local function layout_field(name)
 end
 
 -- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Puts the ones that stand in
--- ARGV from `at` on into `list` after its first `last` values, as numbers, and into `fields` after its first two what
+-- ARGV from `at` to before `till` into `list` after its first `last` values, as numbers, and into `fields` after its first two what
 -- each scope is stored under. Returns how many scopes there were, or nil and what is wrong. The lists come with room
 -- (`nil, nil`) for what a call mostly has: a table that grows is copied again and again.
-local function read_costs(list, last, fields, at)
+local function read_costs(list, last, fields, at, till)
   local scopes = 0
-  local name = ARGV[at]
-  while name do
+  while at < till do
+    local name = ARGV[at]
     local n = tonumber(ARGV[at + 1])
     if not n or not (n >= 0 and n <= 32) then return nil, 'limits' end
     list[last + 1], list[last + 2] = name, n
@@ -46,8 +46,8 @@ local function read_costs(list, last, fields, at)
     scopes = scopes + 1
     fields[1 + 2 * scopes], fields[2 + 2 * scopes] = layout_field(name), name
     last, at = last + 2 + n, at + 2 + n
-    name = ARGV[at]
   end
+  if at > till then return nil, 'limits' end
   if scopes > 16 then return nil, 'scopes' end
   return scopes
 end

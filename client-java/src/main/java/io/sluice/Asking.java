@@ -22,8 +22,12 @@ final class Asking {
     private final PolicyCache policies;
     private final Installer installer;
     private final Outcomes outcomes;
+    private final OutageRule rule;
     private final Learning learning;
     private final AtomicInteger questions = new AtomicInteger();
+
+    /** Whether the store may be used as a call needs it. */
+    private volatile boolean checked;
 
     Asking(
             SluiceClient client,
@@ -31,12 +35,14 @@ final class Asking {
             PolicyCache policies,
             Installer installer,
             Outcomes outcomes,
+            OutageRule rule,
             Learning learning) {
         this.client = client;
         this.id = id;
         this.policies = policies;
         this.installer = installer;
         this.outcomes = outcomes;
+        this.rule = rule;
         this.learning = learning;
     }
 
@@ -51,19 +57,40 @@ final class Asking {
             throw new IllegalArgumentException("maxWait must not be negative, got " + maxWait);
         }
         Waiter waiter = outcomes.waiter(call, maxWait, once || maxWait.isZero());
-        ask(waiter);
+        LivePermit running = outcomes.runsHere(waiter);
+        if (running == null) {
+            ask(waiter);
+        } else {
+            outcomes.granted(waiter, running);
+        }
         return waiter;
     }
 
     /** Asks for it, against the policy known here; nothing else of it is under way. */
     void ask(Waiter waiter) {
         waiter.state.set(Waiter.State.ASKING);
-        // Both at once: what was learned keeps no call waiting for longer than the policy does.
+        // All at once: what was learned keeps no call waiting for longer than the policy does.
         CompletionStage<PolicyView> policy = policies.current();
+        if (checked) {
+            ask(waiter, policy);
+            return;
+        }
+        client.store.check(id, client.host).whenComplete((known, e) -> {
+            if (e == null) {
+                checked = known;
+                ask(waiter, policy);
+            } else {
+                // Bad set-up, whatever the policy says to outages.
+                outcomes.failed(waiter, Blocking.cause(e));
+            }
+        });
+    }
+
+    private void ask(Waiter waiter, CompletionStage<PolicyView> policy) {
         CompletionStage<Void> learned = learning.ready();
         policy.thenCombine(learned, (view, ready) -> view).whenComplete((view, e) -> {
             if (e != null) {
-                outcomes.failed(waiter, Blocking.cause(e));
+                rule.met(waiter, policies.cached(), Blocking.cause(e));
             } else {
                 ask(waiter, view);
             }
@@ -147,6 +174,7 @@ final class Asking {
             return;
         }
         waiter.retries = 0;
+        rule.answered();
         if (answer instanceof Answer.Granted granted) {
             outcomes.granted(List.of(waiter), granted.nonce(), granted.leaseUs(), granted.nowUs(), granted.shadow());
         } else if (answer instanceof Answer.Waiting stands) {
@@ -175,7 +203,11 @@ final class Asking {
     /** A "no" that this process can give by itself must not rest on a policy older than the question. */
     private void refuseUnlessNews(Waiter waiter, PolicyView view, Refusal refusal) {
         policies.youngerThan(System.nanoTime() - waiter.startedNs).whenComplete((fresh, e) -> {
-            if (e != null) {
+            if (e != null
+                    && Blocking.cause(e) instanceof OutageException outage
+                    && OutageRule.concerns(outage.reason())) {
+                outcomes.failed(waiter, new RefusedException(refusal)); // the last that was known
+            } else if (e != null) {
                 outcomes.failed(waiter, Blocking.cause(e));
             } else if (fresh.stamp.equals(view.stamp)) {
                 outcomes.failed(waiter, new RefusedException(refusal));
@@ -187,12 +219,12 @@ final class Asking {
 
     private void retry(Waiter waiter, CompletionStage<PolicyView> ready, String why) {
         if (++waiter.retries > RETRIES) {
-            outcomes.failed(waiter, new OutageException("lost_state", "project " + id + ": " + why, null));
+            rule.met(waiter, policies.cached(), new OutageException("lost_state", "project " + id + ": " + why, null));
             return;
         }
         ready.whenComplete((view, e) -> {
             if (e != null) {
-                outcomes.failed(waiter, Blocking.cause(e));
+                rule.met(waiter, policies.cached(), Blocking.cause(e));
             } else {
                 ask(waiter, view);
             }
@@ -214,7 +246,7 @@ final class Asking {
         if (reason.equals("timeout") && waiter.unanswered < TRIES && System.nanoTime() - waiter.deadlineNs < 0) {
             ask(waiter, view);
         } else {
-            outcomes.failed(waiter, e);
+            rule.met(waiter, view, e);
         }
     }
 

@@ -11,7 +11,7 @@ final class Connector {
         String scheme = end < 0 ? "" : uri.substring(0, end);
         for (Store.Provider provider : ServiceLoader.load(Store.Provider.class)) {
             if (provider.accepts(scheme)) {
-                return new SluiceClient(provider.open(uri), options);
+                return new SluiceClient(provider.open(uri, options), options);
             }
         }
         throw new IllegalArgumentException("no store for the scheme '" + scheme + "': use redis://host:port");

@@ -42,26 +42,47 @@ final class Endings {
     private final Set<PermitName> ending = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicInteger dropped = new AtomicInteger();
     private final AtomicBoolean willTellAgain = new AtomicBoolean();
 
     private static final class Unheard {
-        final Settlement settlement;
+        final PermitName permit;
+
+        /** {@code null} where there is none but {@link #otherwise}. */
+        volatile @Nullable Settlement settlement;
+
+        /** What there is to tell if Redis does not know the permit; made when it is sent, {@code null} for nothing. */
+        final Supplier<@Nullable Settlement> otherwise;
+
         final long untilNs = System.nanoTime() + KEPT_NS;
 
         /** Whether it is on its way just now. */
         volatile boolean sent;
 
         Unheard(Settlement settlement) {
+            this(settlement.permit(), settlement, () -> null);
+        }
+
+        Unheard(PermitName permit, @Nullable Settlement settlement, Supplier<@Nullable Settlement> otherwise) {
+            this.permit = permit;
             this.settlement = settlement;
+            this.otherwise = otherwise;
+        }
+
+        @Nullable
+        Settlement next() {
+            Settlement first = settlement;
+            return first == null ? otherwise.get() : first;
         }
 
         /** Nobody ever got the permit. */
         boolean undoes() {
-            return settlement.how().equals("undone");
+            Settlement it = settlement;
+            return it != null && it.how().equals("undone");
         }
 
         String key() {
-            return undoes() ? settlement.permit().id() : keyOf(settlement.permit());
+            return undoes() ? permit.id() : keyOf(permit);
         }
     }
 
@@ -93,6 +114,19 @@ final class Endings {
         }
     }
 
+    /**
+     * A permit that was given without Redis has ended.
+     *
+     * @param known what ends it where Redis has been told of it; {@code null}: it has not
+     * @param otherwise what Redis must be charged where it does not know it
+     */
+    void tell(PermitName name, @Nullable Settlement known, Supplier<@Nullable Settlement> otherwise) {
+        Unheard unheard = new Unheard(name, known, otherwise);
+        if (remember(unheard)) {
+            tell(unheard);
+        }
+    }
+
     /** It waited until its deadline, and its place is kept. If it was granted at that very moment, that is undone. */
     void refuse(PermitName name, Duration keep) {
         long keepUs = TimeUnit.NANOSECONDS.toMicros(keep.toNanos());
@@ -111,7 +145,7 @@ final class Endings {
     @Nullable
     PermitName takeBack(String id) {
         Unheard unheard = backlog.get(id);
-        return unheard != null && backlog.remove(id, unheard) ? unheard.settlement.permit() : null;
+        return unheard != null && backlog.remove(id, unheard) ? unheard.permit : null;
     }
 
     /** Whether the end of this permit is on its way already. */
@@ -121,7 +155,12 @@ final class Endings {
 
     private boolean remember(Unheard unheard) {
         if (backlog.size() >= BACKLOG) {
-            log.error("{}: more than {} endings that Redis did not hear; dropped one", project, BACKLOG);
+            if (dropped.getAndIncrement() == 0) {
+                log.error(
+                        "{}: more than {} endings that Redis did not hear: from now on some are dropped",
+                        project,
+                        BACKLOG);
+            }
             return false;
         }
         backlog.put(unheard.key(), unheard);
@@ -134,6 +173,7 @@ final class Endings {
             unheard.sent = false;
             if (e == null) {
                 backlog.remove(unheard.key(), unheard);
+                dropped.set(0);
             } else {
                 willTellAgain();
             }
@@ -142,9 +182,18 @@ final class Endings {
 
     /** By its turn the permit may be wanted again: {@link #takeBack}. */
     private CompletionStage<Settled> sendIfWanted(Unheard unheard) {
-        return unheard.equals(backlog.get(unheard.key()))
-                ? send(unheard.settlement, TRIES)
-                : CompletableFuture.completedStage(new Settled.Unknown());
+        Settlement next = unheard.equals(backlog.get(unheard.key())) ? unheard.next() : null;
+        if (next == null) {
+            return CompletableFuture.completedStage(new Settled.Unknown());
+        }
+        return send(next, TRIES).thenCompose(settled -> {
+            if (!(settled instanceof Settled.Unknown) || unheard.settlement == null) {
+                return CompletableFuture.completedStage(settled);
+            }
+            unheard.settlement = null;
+            Settlement other = unheard.next();
+            return other == null ? CompletableFuture.completedStage(settled) : send(other, TRIES);
+        });
     }
 
     private void willTellAgain() {
@@ -156,13 +205,17 @@ final class Endings {
     private void tellAgain() {
         willTellAgain.set(false);
         long now = System.nanoTime();
+        boolean answers = client.store.answers();
         backlog.forEach((key, unheard) -> {
-            if (now - unheard.untilNs > 0) {
+            if (now - unheard.untilNs > 0 || (!unheard.sent && unheard.next() == null)) {
                 backlog.remove(key, unheard);
-            } else if (!unheard.sent) {
+            } else if (!unheard.sent && answers) {
                 tell(unheard);
             }
         });
+        if (!answers && !backlog.isEmpty()) {
+            willTellAgain();
+        }
     }
 
     private CompletionStage<Settled> counted(Supplier<CompletionStage<Settled>> sending) {

@@ -35,6 +35,7 @@ final class Heart {
     private final Waiters waiters;
     private final Asking asking;
     private final Outcomes outcomes;
+    private final OutageRule rule;
     private final Load.Packer packer;
     private int failed;
     private int mended;
@@ -47,6 +48,7 @@ final class Heart {
             Waiters waiters,
             Asking asking,
             Outcomes outcomes,
+            OutageRule rule,
             LongSupplier nanoTime) {
         this.client = project.client;
         this.project = project.id();
@@ -56,6 +58,7 @@ final class Heart {
         this.waiters = waiters;
         this.asking = asking;
         this.outcomes = outcomes;
+        this.rule = rule;
         this.packer = new Load.Packer(tempo, held, waiters, nanoTime);
     }
 
@@ -64,6 +67,18 @@ final class Heart {
         if (packer.claim(ids)) {
             tempo.now();
         }
+    }
+
+    /** A beat as soon as may be: a sign of life, and the question whether Redis is alive. */
+    void greet() {
+        packer.greet();
+        tempo.soon();
+    }
+
+    /** A permit that was given without Redis: the beats tell of it until Redis has heard. */
+    void givenHere(LivePermit permit) {
+        packer.isUnknown(permit);
+        tempo.renewWithin(LEASE_AFTER_SILENCE);
     }
 
     /**
@@ -100,7 +115,7 @@ final class Heart {
         ask(load).whenComplete((answer, e) -> {
             client.meters.script("beat", Duration.ofNanos(System.nanoTime() - sent));
             try {
-                answered(load, answer, e);
+                answered(load, answer, e, sent);
             } catch (RuntimeException failure) {
                 log.error("{}: a beat went wrong", project, failure);
             } finally {
@@ -111,15 +126,16 @@ final class Heart {
 
     private CompletionStage<Beat> ask(Load load) {
         try {
-            return client.store.beat(new BeatAsk(project, client.host, load.names(), load.claims(), load.looks()));
+            return client.store.beat(
+                    new BeatAsk(project, client.host, load.names(), load.claims(), load.looks(), load.assertions()));
         } catch (RuntimeException e) {
             return CompletableFuture.failedStage(e);
         }
     }
 
-    private void answered(Load load, @Nullable Beat answer, @Nullable Throwable e) {
+    private void answered(Load load, @Nullable Beat answer, @Nullable Throwable e, long sentNs) {
         if (answer instanceof Beat.Alive alive) {
-            heard(load, alive);
+            heard(load, alive, sentNs);
         } else if (answer instanceof Beat.Lost lost) {
             lost(load, lost.what());
         } else {
@@ -127,13 +143,29 @@ final class Heart {
         }
     }
 
-    private void heard(Load load, Beat.Alive alive) {
+    private void heard(Load load, Beat.Alive alive, long sentNs) {
         failed = 0;
         mended = 0;
         policies.heard(alive.stamp());
+        outcomes.clock.heard(alive.nowUs());
+        rule.beats();
         for (int i = 0; i < load.renew().size(); i++) {
-            if (!alive.renewed().get(i)) {
-                held.lost(load.renew().get(i));
+            LivePermit permit = load.renew().get(i);
+            switch (alive.renewed().get(i)) {
+                case RENEWED -> permit.renewed(sentNs);
+                case UNKNOWN -> packer.isUnknown(permit);
+                case LOST -> held.lost(permit);
+            }
+        }
+        for (int i = 0; i < load.asserts().size(); i++) {
+            LivePermit permit = load.asserts().get(i);
+            permit.isKnown();
+            if (alive.asserted().get(i)) {
+                permit.renewed(sentNs);
+                tempo.renewWithin(permit.lease());
+            } else {
+                // It may be known because a beat whose answer was lost has told of it: the next renewal says.
+                tempo.renewWithin(LEASE_AFTER_SILENCE);
             }
         }
         for (int i = 0; i < load.claims().size(); i++) {
@@ -188,7 +220,7 @@ final class Heart {
             return;
         }
         if (++mended > MENDS) {
-            outcomes.outage(
+            rule.silent(
                     new OutageException("lost_state", "project " + project + ": its state is damaged: " + what, null));
             return;
         }
@@ -211,7 +243,8 @@ final class Heart {
         }
         if (failed >= TRIES || reason.equals("breaker")) {
             failed = 0;
-            outcomes.outage(e);
+            packer.keepAsserts(load);
+            rule.silent(e);
             return;
         }
         packer.takeBack(load);
@@ -228,7 +261,7 @@ final class Heart {
     void close() {
         tempo.close();
         for (List<LivePermit> part : held.parts(Load.Packer.RENEWALS)) {
-            send(new Load(true, part, List.of(), List.of()));
+            send(new Load(true, part, List.of(), List.of(), List.of()));
         }
     }
 }

@@ -4,7 +4,6 @@ import io.sluice.Permit.Ending;
 import io.sluice.Permit.How;
 import io.sluice.Permit.Reserved;
 import io.sluice.Store.PermitName;
-import io.sluice.Store.ScopeCost;
 import io.sluice.Store.Settled;
 import io.sluice.Store.Settlement;
 import java.time.Duration;
@@ -12,20 +11,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** The permits this process holds in one project, and how they end. {@link Heart} keeps them alive. */
 final class Held {
-    private final String project;
+    private static final Reserved NOTHING = new Reserved(0, 0, 0, 0, 0);
+
     private final Tempo tempo;
     private final Endings endings;
+    private final LocalBudget budget;
     private final Map<String, LivePermit> permits = new ConcurrentHashMap<>();
 
-    Held(String project, Tempo tempo, Endings endings) {
-        this.project = project;
+    /** Those that were given without Redis to a caller's own id. */
+    private final Map<String, LivePermit> givenHere = new ConcurrentHashMap<>();
+
+    Held(Tempo tempo, Endings endings, LocalBudget budget) {
         this.tempo = tempo;
         this.endings = endings;
+        this.budget = budget;
     }
 
     int size() {
@@ -39,12 +45,38 @@ final class Held {
      */
     LivePermit take(LivePermit granted, boolean ours) {
         synchronized (permits) {
-            LivePermit held = permits.get(granted.id());
+            LivePermit held = permits.get(granted.name.id());
             LivePermit permit = held != null && held.name.equals(granted.name) ? held : granted;
+            if (permit.callers == 0 && permit.policy().outage() == Policy.Outage.LOCAL_SHARE) {
+                permit.grant = budget.take(permit.call(), true);
+            }
             permit.callers++;
             permit.ours |= ours;
-            permits.put(permit.id(), permit);
+            permits.put(permit.name.id(), permit);
             tempo.renewWithin(permit.lease());
+            return permit;
+        }
+    }
+
+    /** Keeps one that was given without Redis. */
+    void give(LivePermit permit) {
+        synchronized (permits) {
+            permits.put(permit.name.id(), permit);
+            if (!permit.id().equals(permit.name.id())) {
+                givenHere.put(permit.id(), permit);
+            }
+        }
+    }
+
+    /** The permit that runs under a caller's id and was given without Redis, if there is one; for one caller more. */
+    @Nullable
+    LivePermit givenHere(String id, String digest) {
+        synchronized (permits) {
+            LivePermit permit = givenHere.get(id);
+            if (permit == null || !permit.digest().equals(digest)) {
+                return null;
+            }
+            permit.callers++;
             return permit;
         }
     }
@@ -56,16 +88,22 @@ final class Held {
      */
     void leave(LivePermit permit, boolean wanted) {
         synchronized (permits) {
-            if (--permit.callers > 0 || !permits.remove(permit.id(), permit) || !permit.ours || wanted) {
+            if (--permit.callers > 0 || !forget(permit) || (!permit.degraded() && (!permit.ours || wanted))) {
                 return;
             }
         }
+        if (permit.degraded()) {
+            permit.cancelAsync();
+            return;
+        }
+        budget.ended(permit.grant, permit.costsOf(How.CANCELLED, NOTHING));
         endings.undo(permit.name);
     }
 
     /** In parts of at most {@code size}. */
     List<List<LivePermit>> parts(int size) {
-        List<LivePermit> all = List.copyOf(permits.values());
+        List<LivePermit> all =
+                permits.values().stream().filter(LivePermit::isInRedis).toList();
         List<List<LivePermit>> parts = new ArrayList<>();
         for (int from = 0; from < all.size(); from += size) {
             parts.add(all.subList(from, Math.min(from + size, all.size())));
@@ -83,18 +121,48 @@ final class Held {
 
     /** Its lease could not be renewed: its slot belongs to others now. */
     void lost(LivePermit permit) {
-        if (permits.remove(permit.id(), permit) && !permit.isEnded()) {
-            permit.lost();
+        if (forget(permit)) {
+            budget.ended(permit.grant, null);
+            if (!permit.isEnded()) {
+                permit.lost();
+            }
         }
     }
 
+    private boolean forget(LivePermit permit) {
+        givenHere.remove(permit.id(), permit);
+        return permits.remove(permit.name.id(), permit);
+    }
+
     CompletionStage<Ending> end(LivePermit permit, How how, Reserved used) {
-        List<ScopeCost> costs = how == How.CANCELLED ? List.of() : permit.costsOf(how, used);
-        String label = how.name().toLowerCase(Locale.ROOT);
-        CompletionStage<Settled> ended =
-                endings.end(new Settlement(project, permit.name, label, Memo.of(used), 0, costs));
-        permits.remove(permit.id(), permit);
-        return ended.thenApply(settled -> ending(settled, used));
+        budget.ended(permit.grant, permit.costsOf(how, how == How.CANCELLED ? NOTHING : used));
+        CompletionStage<Ending> ended = permit.degraded() ? endHere(permit, how, used) : endInRedis(permit, how, used);
+        forget(permit);
+        return ended;
+    }
+
+    private CompletionStage<Ending> endInRedis(LivePermit permit, How how, Reserved used) {
+        CompletionStage<Ending> ended =
+                endings.end(permit.settlement(how, used)).thenApply(settled -> ending(settled, used));
+        if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED) {
+            return ended;
+        }
+        // Who rides out an outage does not stumble over the end of a call that went well: it is told until Redis has
+        // heard.
+        return ended.exceptionallyCompose(
+                e -> Blocking.cause(e) instanceof OutageException outage && OutageRule.concerns(outage.reason())
+                        ? CompletableFuture.completedStage(new Ending(how, false, used))
+                        : CompletableFuture.failedStage(e));
+    }
+
+    /** What was given without Redis ends without Redis; it is told of it. */
+    private CompletionStage<Ending> endHere(LivePermit permit, How how, Reserved used) {
+        boolean nothingSent = how == How.CANCELLED;
+        Settlement known = permit.mayBeInRedis() ? permit.settlement(how, used) : null;
+        if (known != null || !nothingSent) {
+            endings.tell(permit.name, known, () -> nothingSent ? null : permit.spent(used));
+        }
+        return CompletableFuture.completedStage(new Ending(how, false, used));
     }
 
     /** Whether it is held here, or its end is on its way. */

@@ -5,14 +5,16 @@ import io.sluice.Store.PermitName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A permit that Redis granted. */
+/** A permit that Redis granted, or that was given without it. */
 final class LivePermit implements Permit {
     final PermitName name;
     private final ProjectClient project;
@@ -24,6 +26,26 @@ final class LivePermit implements Permit {
     private final long grantedUs;
 
     private final @Nullable Shadow shadow;
+
+    /** Whether it was given without Redis. */
+    private final boolean degraded;
+
+    /** What it has taken in this process; {@code null} if nobody counts that. {@link Held} sets it. */
+    volatile @Nullable LocalGrant grant;
+
+    /** Given without Redis, and a beat that tells of it was sent; and with what costs. */
+    private boolean told;
+
+    private List<Store.ScopeCost> toldCosts = List.of();
+
+    /** Given without Redis, and Redis has heard of it. */
+    private volatile boolean known;
+
+    /** Of the caller and the body, as it was asked with. */
+    private final String digest;
+
+    /** Until when its lease runs at least; a beat that renews it moves that. */
+    private volatile long leasedUntilNs;
 
     /** The one ending of this permit, once somebody has asked for one. */
     private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
@@ -43,22 +65,107 @@ final class LivePermit implements Permit {
             ProjectClient project,
             Resolved call,
             PermitName name,
+            String digest,
             Duration lease,
             Duration waited,
             long grantedUs,
-            @Nullable Shadow shadow) {
+            @Nullable Shadow shadow,
+            boolean degraded) {
+        this.degraded = degraded;
         this.project = project;
+        this.digest = digest;
         this.call = call;
         this.name = name;
         this.lease = lease;
         this.waited = waited;
         this.grantedUs = grantedUs;
         this.shadow = shadow;
+        renewed(System.nanoTime());
+    }
+
+    /** Its lease was renewed by a beat sent then. */
+    void renewed(long sentNs) {
+        leasedUntilNs = sentNs + lease.toNanos();
+    }
+
+    /** Whether its lease may still run: then its slots are nobody else's yet. */
+    boolean isLeased(long nowNs) {
+        return (degraded && !known) || leasedUntilNs - nowNs > 0;
+    }
+
+    /** Whether Redis has it among its permits, as far as is known here: then beats renew it. */
+    boolean isInRedis() {
+        return !degraded || known;
+    }
+
+    void isKnown() {
+        known = true;
+    }
+
+    /** A beat is about to tell of it. Not if it has ended. */
+    synchronized boolean isTold() {
+        told |= !isEnded();
+        return !isEnded();
+    }
+
+    /** Whether Redis may have it among its permits. */
+    synchronized boolean mayBeInRedis() {
+        return !degraded || told;
+    }
+
+    /** All that Redis must know of it. */
+    Store.Assertion assertion() {
+        LocalGrant here = grant;
+        List<Store.ScopeCost> costs = call.costs();
+        if (degraded && here != null) {
+            costs = project.budget.owed(here);
+            synchronized (this) {
+                toldCosts = costs;
+            }
+        }
+        return new Store.Assertion(
+                name,
+                digest,
+                Memo.of(call.estimate()),
+                call.view().stamp,
+                TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
+                call.flow(),
+                call.weight(),
+                call.agent(),
+                costs);
+    }
+
+    /** What ends it in Redis. */
+    Store.Settlement settlement(How how, Reserved used) {
+        String label = how.name().toLowerCase(Locale.ROOT);
+        List<Store.ScopeCost> costs = how == How.CANCELLED ? List.of() : costsOf(how, used);
+        LocalGrant here = grant;
+        synchronized (this) {
+            if (how != How.CANCELLED && here != null && !toldCosts.isEmpty()) {
+                costs = here.inPlaceOf(toldCosts, costs);
+            }
+        }
+        return new Store.Settlement(project.id(), name, label, Memo.of(used), 0, costs);
+    }
+
+    /** What tells Redis of it now that it has ended unheard of; {@code null} once all it took is refilled. */
+    Store.@Nullable Settlement spent(Reserved used) {
+        LocalGrant here = grant;
+        List<Store.ScopeCost> owed = here == null ? List.of() : project.budget.owed(here);
+        boolean none = owed.stream().allMatch(cost -> cost.units().stream().allMatch(units -> units == 0));
+        return none ? null : Store.Settlement.spent(project.id(), name, Memo.of(used), call.view().stamp, owed);
+    }
+
+    /** What its project's policy says to outages. */
+    Policy policy() {
+        return call.view().policy;
     }
 
     @Override
     public String id() {
-        return name.id();
+        // One that was given without Redis has a name of its own there: nobody knows what became of the caller's.
+        String id = call.call().id;
+        return degraded && id != null ? id : name.id();
     }
 
     @Override
@@ -88,7 +195,7 @@ final class LivePermit implements Permit {
 
     @Override
     public boolean degraded() {
-        return false;
+        return degraded;
     }
 
     @Override
@@ -137,6 +244,10 @@ final class LivePermit implements Permit {
     /** Tells the fleet what an answer says, first: what is asked after it meets the hold. */
     void observed(Reading reading) {
         project.observing.answered(reading, call, grantedUs);
+        Rejection rejection = reading.rejection();
+        if (rejection != null) {
+            project.holdsHere(rejection, call);
+        }
     }
 
     @Override
@@ -166,6 +277,7 @@ final class LivePermit implements Permit {
     private CompletionStage<Ending> throttledBy(Rejection rejection) {
         if (!isEnded()) {
             project.observing.rejected(rejection, call, grantedUs);
+            project.holdsHere(rejection, call);
         }
         return rejected(rejection, Usage.UNKNOWN);
     }
@@ -205,7 +317,7 @@ final class LivePermit implements Permit {
     private void count(Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
         if (!result.already()) {
-            meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(java.util.Locale.ROOT));
+            meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
             meters.tokens(project.id(), modelClass(), result.charged());
             if (requests > 1) {
                 meters.resends(project.id(), requests - 1);
@@ -220,9 +332,18 @@ final class LivePermit implements Permit {
         return ending.get() != null;
     }
 
-    /** The costs of what was used, for the script. */
+    /** By scope and limit, what that much costs a call that ended so. */
     List<Store.ScopeCost> costsOf(How how, Reserved used) {
         return how == How.SETTLED ? call.costsOfServed(used) : call.costsOf(used);
+    }
+
+    /** What it asked for. */
+    Resolved call() {
+        return call;
+    }
+
+    String digest() {
+        return digest;
     }
 
     @Override

@@ -7,18 +7,19 @@ import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * What one beat carries: permits to renew, grants to claim, calls in line to look after.
+ * What one beat carries: permits to renew, grants to claim, calls in line to look after, permits that Redis does not know.
  *
  * @param asked whether it is worth a beat even if it carries nothing
  */
-record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<String> looks) {
+record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<String> looks, List<LivePermit> asserts) {
 
     boolean isEmpty() {
-        return !asked && renew.isEmpty() && claims.isEmpty();
+        return !asked && renew.isEmpty() && claims.isEmpty() && asserts.isEmpty();
     }
 
     List<Store.PermitName> names() {
@@ -27,10 +28,15 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
         return names;
     }
 
-    /** Packs the loads of one project, one after the other. Only {@link #claim} may be called from anywhere. */
+    List<Store.Assertion> assertions() {
+        return asserts.stream().map(LivePermit::assertion).toList();
+    }
+
+    /** Packs the loads of one project, one after the other. {@link #claim}, {@link #isUnknown} and {@link #greet} may be called from anywhere. */
     static final class Packer {
         static final int RENEWALS = 500;
         private static final int CLAIMS = 64;
+        private static final int ASSERTS = 64;
         private static final int LOOKS = 32;
 
         /** A beat that comes earlier than this after the last looks takes none along: they are most of its work in Redis. */
@@ -48,6 +54,12 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
 
         /** Granted in the line, and not claimed yet. */
         private final Set<String> claims = new LinkedHashSet<>();
+
+        /** Redis does not know them. */
+        private final Deque<LivePermit> unknown = new ConcurrentLinkedDeque<>();
+
+        /** A beat is wanted though there is nothing to carry. */
+        private volatile boolean greets;
 
         private long looksAt;
         private boolean more;
@@ -75,9 +87,36 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
                 looks = waiters.turn(LOOKS, granted);
                 looksAt = now + LOOKS_NS;
             }
-            boolean asked = due.renewal() || line || more;
+            boolean asked = due.renewal() || line || more || greets || !unknown.isEmpty();
             more = false;
-            return new Load(asked, renew, granted, looks);
+            greets = false;
+            return new Load(asked, renew, granted, looks, asserts(now));
+        }
+
+        private List<LivePermit> asserts(long nowNs) {
+            List<LivePermit> some = new ArrayList<>();
+            while (some.size() < ASSERTS) {
+                LivePermit permit = unknown.pollFirst();
+                if (permit == null) {
+                    return some;
+                }
+                if (!permit.isLeased(nowNs)) {
+                    held.lost(permit);
+                } else if (permit.isTold()) {
+                    some.add(permit);
+                }
+            }
+            return some;
+        }
+
+        /** The next beat is sent though there is nothing to carry. */
+        void greet() {
+            greets = true;
+        }
+
+        /** Redis does not know this permit: the next beat tells of it. May be called from anywhere. */
+        void isUnknown(LivePermit permit) {
+            unknown.add(permit);
         }
 
         private List<String> claims() {
@@ -113,12 +152,21 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
 
         /** Whether the next beat has something to carry that need not wait. */
         boolean isHeavy() {
-            return more || !renewals.isEmpty() || (waiters.standing() > 0 && nanoTime.getAsLong() - looksAt >= 0);
+            return more
+                    || !renewals.isEmpty()
+                    || !unknown.isEmpty()
+                    || (waiters.standing() > 0 && nanoTime.getAsLong() - looksAt >= 0);
+        }
+
+        /** It did not arrive: what it asserted must be asserted still. */
+        void keepAsserts(Load load) {
+            unknown.addAll(load.asserts);
         }
 
         /** It did not arrive: what it claimed is claimed again, and what it renewed comes with the next renewal. */
         void takeBack(Load load) {
             renewals.clear();
+            keepAsserts(load);
             claim(load.claims);
             if (!load.looks.isEmpty()) {
                 looksNow();

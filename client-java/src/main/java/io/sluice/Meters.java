@@ -195,6 +195,22 @@ final class Meters {
                 .register(registry);
     }
 
+    /** {@code sluice_degraded}: 1 while calls of the project meet the policy's outage rule. */
+    void degraded(String project, Supplier<Number> degraded) {
+        Gauge.builder("sluice.degraded", degraded).tags("project", project).register(registry);
+    }
+
+    /** {@code sluice_outages_total}: calls that Redis could not answer. */
+    void outage(String reason) {
+        if (!heard) {
+            return;
+        }
+        Counter.builder("sluice.outages")
+                .tags("reason", reason)
+                .register(registry)
+                .increment();
+    }
+
     /** {@code sluice_store_up}: 1 while Redis answers. */
     void storeUp(Supplier<Number> up) {
         Gauge.builder("sluice.store.up", up).register(registry);

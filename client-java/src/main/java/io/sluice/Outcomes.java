@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,11 @@ final class Outcomes {
     private final Waiters waiters;
     private final Held held;
     private final Endings endings;
+    final StoreClock clock = new StoreClock(System::nanoTime);
     private volatile boolean closed;
+
+    /** Told of each permit that is given without Redis. */
+    private volatile Consumer<LivePermit> givenHere = permit -> {};
 
     Outcomes(ProjectClient project, Tempo tempo, Waiters waiters, Held held, Endings endings) {
         this.project = project;
@@ -65,11 +70,66 @@ final class Outcomes {
         return waiter;
     }
 
+    // ---- without Redis
+
+    void onGivenHere(Consumer<LivePermit> listener) {
+        givenHere = listener;
+    }
+
+    /** The permit that a call's id has already, given without Redis. */
+    @Nullable
+    LivePermit runsHere(Waiter waiter) {
+        return waiter.call.id == null ? null : held.givenHere(waiter.call.id, waiter.digest);
+    }
+
+    /** One for a call that Redis cannot answer. What its question may have taken there goes back under its own name. */
+    LivePermit permit(Waiter waiter, LocalGrant grant) {
+        LivePermit permit = new LivePermit(
+                project,
+                waiter.asked(),
+                new PermitName(RandomIds.next(), ""),
+                waiter.digest,
+                waiter.asked().view().policy.lease(),
+                waiter.waited(System.nanoTime()),
+                clock.nowUs(),
+                null,
+                true);
+        permit.grant = grant;
+        permit.callers = 1;
+        held.give(permit);
+        return permit;
+    }
+
+    /** The call gets it, if it still wants it. */
+    void granted(Waiter waiter, LivePermit permit) {
+        waiter.state.set(Waiter.State.APART);
+        if (waiter.result.complete(permit)) {
+            givenHere.accept(permit);
+        } else {
+            leave(permit);
+        }
+    }
+
+    /** It waits in this process. */
+    void standsHere(Waiter waiter, Queued queued) {
+        waiter.state.set(Waiter.State.HERE);
+        if (closed) {
+            failed(waiter, new RefusedException(Refusals.closed(id)));
+            return;
+        }
+        reports.waits(waiter, queued);
+        endsInTime(waiter, waiter.asked().view().policy);
+        if (waiter.isDone()) {
+            letGo(waiter);
+        }
+    }
+
     // ---- what Redis says
 
     /** All of them get the one permit of this id. */
     void granted(List<Waiter> wanted, String nonce, long leaseUs, long grantedUs, Store.@Nullable Shadow shadow) {
         long now = System.nanoTime();
+        clock.heard(grantedUs);
         List<LivePermit> permits = new ArrayList<>(wanted.size());
         for (Waiter waiter : wanted) {
             PermitName name = new PermitName(waiter.name.id(), nonce);
@@ -77,10 +137,12 @@ final class Outcomes {
                     project,
                     waiter.asked(),
                     name,
+                    waiter.digest,
                     Duration.of(leaseUs, ChronoUnit.MICROS),
                     waiter.waited(now),
                     grantedUs,
-                    shadow == null ? null : shown(shadow));
+                    shadow == null ? null : shown(shadow),
+                    false);
             permits.add(held.take(permit, name.equals(waiter.name)));
         }
         for (int i = 0; i < permits.size(); i++) {
@@ -145,14 +207,19 @@ final class Outcomes {
 
     /** No permit came of its question, and none is under way any more. */
     void failed(Waiter waiter, Throwable e) {
-        waiter.state.compareAndSet(Waiter.State.ASKING, Waiter.State.APART);
+        apart(waiter);
         waiter.result.completeExceptionally(e);
         letGo(waiter);
     }
 
+    private static void apart(Waiter waiter) {
+        waiter.state.compareAndSet(Waiter.State.ASKING, Waiter.State.APART);
+        waiter.state.compareAndSet(Waiter.State.HERE, Waiter.State.APART);
+    }
+
     /** It ended before its next question could be asked. */
     void over(Waiter waiter) {
-        waiter.state.compareAndSet(Waiter.State.ASKING, Waiter.State.APART);
+        apart(waiter);
         letGo(waiter);
     }
 
@@ -166,7 +233,9 @@ final class Outcomes {
     private void tooLate(Waiter waiter) {
         Queued why = waiter.why;
         if (why != null) {
-            waiter.result.completeExceptionally(new RefusedException(Refusals.wait(Refusal.Kind.DEADLINE, id, why)));
+            Refusal refusal = Refusals.wait(Refusal.Kind.DEADLINE, id, why);
+            boolean here = waiter.state.get() == Waiter.State.HERE;
+            waiter.result.completeExceptionally(new RefusedException(here ? Refusals.here(refusal) : refusal));
         }
     }
 
@@ -211,6 +280,7 @@ final class Outcomes {
      * its place.
      */
     void onHold(List<OnHold> holds) {
+        project.budget.onHold(holds);
         client.meters.holds(id, holds);
         if (holds.stream().allMatch(hold -> hold.leftUs() == 0)) {
             return;
@@ -231,15 +301,6 @@ final class Outcomes {
         long leftUs = TimeUnit.NANOSECONDS.toMicros(waiter.leftNs(asked.view().policy, System.nanoTime()));
         return (hold.leftUs() == Store.UNTIL_RELEASED || hold.leftUs() > leftUs)
                 && asked.costs().stream().anyMatch(cost -> cost.scope().equals(hold.scope()));
-    }
-
-    /** Redis does not answer: nobody knows who stands where. */
-    void outage(Throwable e) {
-        for (Waiter waiter : waiters.all()) {
-            if (waiter.state.get() == Waiter.State.STANDING) {
-                waiter.result.completeExceptionally(e);
-            }
-        }
     }
 
     /** Refuses what waits and what would have to. */

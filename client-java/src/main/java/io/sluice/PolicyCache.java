@@ -89,8 +89,9 @@ final class PolicyCache {
         store.policy(project).whenComplete((stored, e) -> {
             try {
                 if (e != null) {
+                    String reason = Blocking.cause(e) instanceof OutageException outage ? outage.reason() : "policy";
                     throw new OutageException(
-                            "policy", String.valueOf(Blocking.cause(e).getMessage()), e);
+                            reason, String.valueOf(Blocking.cause(e).getMessage()), e);
                 }
                 if (stored == null) {
                     throw new OutageException("no_project", noProject(project), null);

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One provider project: the budget calls draw on. Thread-safe; made by {@link Sluice#project}.
  *
- * <p>All forms throw, or complete with, {@link RefusedException} for a "no" of Sluice and {@link OutageException} when
- * Redis cannot answer. The blocking forms refuse to run on threads that must not block (Netty's, Reactor's).
+ * <p>All forms throw, or complete with, {@link RefusedException} for a "no" of Sluice. When Redis cannot answer it is the policy's
+ * {@code outage} that decides: a permit all the same ({@link Permit#degraded}), or {@link OutageException}. The blocking forms refuse to run on threads that must not block (Netty's, Reactor's).
  */
 public interface Project {
 

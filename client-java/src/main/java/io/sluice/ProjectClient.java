@@ -1,5 +1,6 @@
 package io.sluice;
 
+import io.sluice.PolicyView.Resolved;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -25,6 +26,9 @@ final class ProjectClient implements Project {
     private final Outcomes outcomes;
     private final Asking asking;
     final Observing observing;
+    final LocalBudget budget;
+    private final Fleet fleet;
+    private final LocalLine line;
     private final Heart heart;
     private final AutoCloseable messages;
 
@@ -44,14 +48,42 @@ final class ProjectClient implements Project {
         this.policies = new PolicyCache(client.store, id, System::nanoTime, this::moved);
         this.installer = new Installer(client.store, client.host);
         this.endings = new Endings(client, id);
-        this.held = new Held(id, tempo, endings);
+        this.fleet = new Fleet(client.store, client.host, id, client.timer, policies, this::greet, System::nanoTime);
+        this.budget = new LocalBudget(System::nanoTime, fleet::share);
+        this.held = new Held(tempo, endings, budget);
         this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
-        this.asking = new Asking(client, id, policies, installer, outcomes, observing.learning);
-        this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, System::nanoTime);
+        this.line = new LocalLine(client.timer, budget, outcomes, System::nanoTime);
+        OutageRule rule =
+                new OutageRule(this, outcomes, budget, line, waiters, fleet, observing.learning, System::nanoTime);
+        this.asking = new Asking(client, id, policies, installer, outcomes, rule, observing.learning);
+        this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, rule, System::nanoTime);
+        rule.asksBy(asking::ask, heart::greet);
+        outcomes.onGivenHere(heart::givenHere);
         observing.learning.listener(heart::learned);
         this.messages = client.store.listen(id, client.host, heart::granted);
-        client.meters.gauges(id, held::size, waiters::standing);
+        client.meters.gauges(id, held::size, () -> waiters.standing() + line.size());
+        client.meters.degraded(id, () -> rule.isOut() ? 1 : 0);
+    }
+
+    private void greet() {
+        heart.greet();
+    }
+
+    /** What a provider's "no" means for this process, should Redis not hear of it. */
+    void holdsHere(Rejection rejection, Resolved call) {
+        for (Store.Observation one : Lessons.ofRejection(rejection, call, Store.Observation.OPERATOR)) {
+            if (one instanceof Store.Observation.Hold hold) {
+                budget.holdsNow(hold.asStated());
+            }
+        }
+    }
+
+    /** A call begins. */
+    private Waiter begin(Call call, Duration maxWait, boolean once) {
+        Waiter waiter = asking.begin(call, maxWait, once);
+        fleet.used();
+        return waiter;
     }
 
     private void beat() {
@@ -86,13 +118,12 @@ final class ProjectClient implements Project {
     @Override
     public Decision tryAcquire(Call call) {
         client.mayBlock();
-        return decision(
-                Blocking.get(asking.begin(call, Duration.ZERO, true).outcome.handle(Outcome::new)));
+        return decision(Blocking.get(begin(call, Duration.ZERO, true).outcome.handle(Outcome::new)));
     }
 
     @Override
     public CompletionStage<Decision> tryAcquireAsync(Call call) {
-        Waiter waiter = asking.begin(call, Duration.ZERO, true);
+        Waiter waiter = begin(call, Duration.ZERO, true);
         return handOver(waiter, waiter.outcome.handle(Outcome::new).thenApply(this::decision));
     }
 
@@ -113,7 +144,7 @@ final class ProjectClient implements Project {
     @Override
     public Permit acquire(Call call, Duration maxWait) throws InterruptedException {
         client.mayBlock();
-        Waiter waiter = asking.begin(call, maxWait, false);
+        Waiter waiter = begin(call, maxWait, false);
         try {
             return Blocking.getInterruptibly(waiter.outcome);
         } catch (InterruptedException e) {
@@ -124,7 +155,7 @@ final class ProjectClient implements Project {
 
     @Override
     public CompletionStage<Permit> acquireAsync(Call call, Duration maxWait) {
-        Waiter waiter = asking.begin(call, maxWait, false);
+        Waiter waiter = begin(call, maxWait, false);
         return handOver(waiter, waiter.outcome.thenApply(permit -> permit));
     }
 
@@ -181,7 +212,12 @@ final class ProjectClient implements Project {
 
     /** How many calls of this process wait. */
     int waiting() {
-        return waiters.standing();
+        return waiters.standing() + line.size();
+    }
+
+    /** What this process may use now without Redis. */
+    Share share() {
+        return fleet.share();
     }
 
     /** How many permits this process holds. */
@@ -191,6 +227,7 @@ final class ProjectClient implements Project {
 
     void close() {
         closed = true;
+        fleet.close();
         outcomes.close();
         pausing.forEach(Calling::close);
         try {

@@ -53,6 +53,18 @@ final class Refusals {
                 project + " is on hold " + howLong + ": " + who + where + note);
     }
 
+    /** The same where this process decided alone. */
+    static Refusal here(Refusal refusal) {
+        return new Refusal(
+                refusal.kind(),
+                refusal.scope(),
+                refusal.limit(),
+                refusal.retryAfter(),
+                refusal.estimate(),
+                refusal.position(),
+                refusal.message() + " (Redis is out: by this host's share)");
+    }
+
     private static Refusal queueFull(String project, Answer.Full full) {
         String why = switch (full.what()) {
             case "line" ->

@@ -1,6 +1,9 @@
 package io.sluice;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,28 +61,75 @@ public interface Sluice extends AutoCloseable {
     void close();
 
     /**
+     * Who connects.
+     *
+     * @param user of Redis's ACL, or {@code null} for the default one
+     * @param password never shown
+     */
+    record Credentials(@Nullable String user, String password) {
+        @Override
+        public String toString() {
+            return "Credentials[user=" + user + "]";
+        }
+    }
+
+    /**
      * What a process can choose.
      *
      * @param host the name of this process in the fleet; {@code null} for a fresh one
      * @param listener hears of every wait, or {@code null}
      * @param meters where the client's meters go, or {@code null} for none
+     * @param commandTimeout how long Redis may take to answer a command: 10 ms to 10 s, default 250 ms
+     * @param credentials asked at each connection and each reconnection, so that a password can be changed while this runs; {@code null}
+     *     for those in the URI
+     * @param authority of {@code rediss://}: the certificates (PEM) that vouch for the server; {@code null} for those of the JDK
      */
     record Options(
             @Nullable String host,
             @Nullable WaitListener listener,
-            @Nullable MeterRegistry meters) {
-        public static final Options DEFAULT = new Options(null, null, null);
+            @Nullable MeterRegistry meters,
+            Duration commandTimeout,
+            @Nullable Supplier<Credentials> credentials,
+            @Nullable Path authority) {
+        private static final Duration SHORTEST = Duration.ofMillis(10);
+        private static final Duration LONGEST = Duration.ofSeconds(10);
+
+        public static final Options DEFAULT = new Options(null, null, null, Duration.ofMillis(250), null, null);
+
+        public Options {
+            if (commandTimeout.compareTo(SHORTEST) < 0 || commandTimeout.compareTo(LONGEST) > 0) {
+                throw new IllegalArgumentException("commandTimeout must be 10 ms to 10 s, got " + commandTimeout);
+            }
+        }
 
         public Options withHost(String host) {
-            return new Options(Names.name("host", host), listener, meters);
+            return new Options(Names.name("host", host), listener, meters, commandTimeout, credentials, authority);
         }
 
         public Options withListener(WaitListener listener) {
-            return new Options(host, listener, meters);
+            return new Options(host, listener, meters, commandTimeout, credentials, authority);
         }
 
         public Options withMeters(MeterRegistry meters) {
-            return new Options(host, listener, meters);
+            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+        }
+
+        /** How long Redis may take to answer a command: what a call that does not wait costs at most while Redis hangs. */
+        public Options withCommandTimeout(Duration commandTimeout) {
+            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+        }
+
+        /**
+         * Credentials that may change. The supplier is called at each connection and reconnection, on a thread that may block; when a
+         * password is changed, set the new one beside the old one in Redis first.
+         */
+        public Options withCredentials(Supplier<Credentials> credentials) {
+            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+        }
+
+        /** The certificates (PEM) that vouch for a {@code rediss://} server, where those of the JDK do not. */
+        public Options withAuthority(Path authority) {
+            return new Options(host, listener, meters, commandTimeout, credentials, authority);
         }
     }
 }

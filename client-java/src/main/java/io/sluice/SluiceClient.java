@@ -10,6 +10,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,6 +41,7 @@ final class SluiceClient implements Sluice {
             (task, pool) -> task.run());
 
     private final Map<String, ProjectClient> projects = new ConcurrentHashMap<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     SluiceClient(Store store, Options options) {
         this.store = store;
@@ -122,6 +124,9 @@ final class SluiceClient implements Sluice {
 
     @Override
     public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
         projects.values().forEach(ProjectClient::close);
         CompletableFuture.allOf(
                         projects.values().stream().map(ProjectClient::lastWords).toArray(CompletableFuture[]::new))

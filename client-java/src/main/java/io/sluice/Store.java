@@ -18,7 +18,7 @@ public interface Store extends AutoCloseable {
         boolean accepts(String scheme);
 
         /** @throws OutageException if the store does not answer or is not fit for use */
-        Store open(String uri);
+        Store open(String uri, Sluice.Options options);
     }
 
     /** Asks for everything a call needs, at once. Repeating it with the same id is safe. */
@@ -41,6 +41,23 @@ public interface Store extends AutoCloseable {
 
     /** The policy in force, or {@code null} if none is installed. */
     CompletionStage<@Nullable StoredPolicy> policy(String project);
+
+    /**
+     * Fails with what this client may not use of all that the project has in the store, so that this is known at the first use and not
+     * half way through a call. False: that could not be found out now.
+     */
+    CompletionStage<Boolean> check(String project, String host);
+
+    /** How many hosts were alive lately. */
+    CompletionStage<Hosts> hosts(String project, String host);
+
+    /**
+     * Hosts that beat lately.
+     *
+     * @param count how many, the one that asks included
+     * @param rank how many of their ids come before its own
+     */
+    record Hosts(long count, long rank) {}
 
     /**
      * Hears which ids of this host were granted in the line, until closed: hints to claim them. They may be lost; never
@@ -174,12 +191,28 @@ public interface Store extends AutoCloseable {
      * The end of a permit or of a wait.
      *
      * @param how settled, cancelled, throttled, or undone: nobody got it, as if never asked for; refused: it waited until
-     *     its deadline
+     *     its deadline; spent: it was given without Redis and has ended
      * @param memo kept instead of the one of the {@link Ask}, or empty
      * @param keepUs of a refused one: how long its place is kept
+     * @param stamp of a spent one: of the policy its costs stand by; else empty
      * @param used of each scope in the order of the ask; empty: the estimate stands
      */
-    record Settlement(String project, PermitName permit, String how, String memo, long keepUs, List<ScopeCost> used) {}
+    record Settlement(
+            String project,
+            PermitName permit,
+            String how,
+            String memo,
+            long keepUs,
+            String stamp,
+            List<ScopeCost> used) {
+        Settlement(String project, PermitName permit, String how, String memo, long keepUs, List<ScopeCost> used) {
+            this(project, permit, how, memo, keepUs, "", used);
+        }
+
+        static Settlement spent(String project, PermitName permit, String memo, String stamp, List<ScopeCost> used) {
+            return new Settlement(project, permit, "spent", memo, 0, stamp, used);
+        }
+    }
 
     /** The answer to a {@link Settlement}. */
     sealed interface Settled {
@@ -196,19 +229,51 @@ public interface Store extends AutoCloseable {
      * @param renew permits to keep alive, at most 500
      * @param claims ids that were granted in the line and start once this is answered, at most 64
      * @param looks ids in line to hear about, at most 64
+     * @param asserts permits that run and that Redis does not know, at most 64
      */
-    record BeatAsk(String project, String host, List<PermitName> renew, List<String> claims, List<String> looks) {}
+    record BeatAsk(
+            String project,
+            String host,
+            List<PermitName> renew,
+            List<String> claims,
+            List<String> looks,
+            List<Assertion> asserts) {}
+
+    /**
+     * A permit that runs and that Redis does not know: it lost what it knew, or was out when the permit was given. It gets its
+     * slots again, even above a limit, and unless Redis was empty since, it is charged; both as an {@link Ask} would have it.
+     */
+    record Assertion(
+            PermitName permit,
+            String digest,
+            String memo,
+            String stamp,
+            long leaseUs,
+            String flow,
+            int weight,
+            String agent,
+            List<ScopeCost> costs) {}
+
+    /** What a renewal found. */
+    enum Renewal {
+        /** Its lease ran out or it ended: its slots belong to others now. */
+        LOST,
+        RENEWED,
+        /** Nothing is known of it: {@link Assertion assert} it, if its lease still runs. */
+        UNKNOWN
+    }
 
     /** The answer to a {@link BeatAsk}. */
     sealed interface Beat {
         /**
          * @param more work is left: beat again at once
          * @param nextUs until anything can start or is due, -1 if nobody knows
-         * @param renewed for each permit in order whether it still lives
+         * @param renewed for each permit in order what became of it
          * @param claims for each claim in order how it stands now
          * @param news of other ids of this host
          * @param looks for each look in order how it stands now
          * @param holds all of the project
+         * @param asserted for each assertion in order whether it holds its slots again
          */
         record Alive(
                 String stamp,
@@ -216,11 +281,12 @@ public interface Store extends AutoCloseable {
                 long hosts,
                 boolean more,
                 long nextUs,
-                List<Boolean> renewed,
+                List<Renewal> renewed,
                 List<Place> claims,
                 List<News> news,
                 List<Place> looks,
-                List<OnHold> holds)
+                List<OnHold> holds,
+                List<Boolean> asserted)
                 implements Beat {}
 
         record Lost(String what) implements Beat {}
@@ -268,7 +334,16 @@ public interface Store extends AutoCloseable {
          * @param grantedUs when the rejected call was granted, by Redis's clock, or {@link #OPERATOR}
          */
         record Hold(String scope, long waitUs, long mostUs, String kind, boolean retryable, long grantedUs, String note)
-                implements Observation {}
+                implements Observation {
+            private static final long FIRST_US = 1_000_000;
+
+            /** As whoever asks no Redis knows it: without what other rejections said. */
+            OnHold asStated() {
+                long stated = waitUs == NOT_STATED ? FIRST_US : waitUs;
+                boolean clamps = mostUs != UNTIL_RELEASED && (stated == UNTIL_RELEASED || stated > mostUs);
+                return new OnHold(scope, clamps ? mostUs : stated, kind, retryable, note);
+            }
+        }
 
         /** Ends the hold of a scope, {@code *} for all. */
         record Release(String scope) implements Observation {}

@@ -16,10 +16,14 @@ final class Waiter {
     private static final long NOTICEABLE_US = 1_000_000;
     private static final long FOREVER_NS = Long.MAX_VALUE / 4;
 
-    /** A question is under way; it stands in line; Redis knows nothing of it, or nothing that still matters. */
+    /**
+     * A question is under way; it stands in Redis's line; it stands in this process's; Redis knows nothing of it, or nothing that
+     * still matters.
+     */
     enum State {
         ASKING,
         STANDING,
+        HERE,
         APART
     }
 
@@ -45,6 +49,9 @@ final class Waiter {
 
     /** Against which version it asked last, once it did. */
     volatile @Nullable Resolved resolved;
+
+    /** Where it stands, or stood, in this process's line. {@link LocalLine} guards it. */
+    LocalLine.@Nullable Place place;
 
     /** Redis may hold a place or a permit under its name that nobody has given back. */
     volatile boolean owed;

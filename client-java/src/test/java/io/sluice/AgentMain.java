@@ -7,6 +7,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -43,19 +45,17 @@ final class AgentMain {
         private final Process process;
         private final BufferedReader out;
 
-        Running(String uri, String project, int permits) {
+        /** @param options of its JVM */
+        Running(String uri, String project, int permits, String... options) {
+            List<String> command = new ArrayList<>(List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-Xmx128m",
+                    "-XX:+UseSerialGC"));
+            command.addAll(List.of(options));
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), AgentMain.class.getName()));
+            command.addAll(List.of(uri, project, Integer.toString(permits)));
             try {
-                process = new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java")
-                                        .toString(),
-                                "-Xmx128m",
-                                "-XX:+UseSerialGC",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                AgentMain.class.getName(),
-                                uri,
-                                project,
-                                Integer.toString(permits))
+                process = new ProcessBuilder(command)
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
                 out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

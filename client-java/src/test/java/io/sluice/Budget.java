@@ -46,15 +46,25 @@ final class Budget implements AutoCloseable {
         return policy(project, limits, "1s");
     }
 
+    /** Without Redis there are no permits: a test that wants some says so, {@link #policy(String, Policy.Outage, String)}. */
     static Policy policy(String project, String limits, String lease) {
+        return policy(project, Policy.Outage.FAIL_CLOSED, limits, lease);
+    }
+
+    static Policy policy(String project, Policy.Outage outage, String limits) {
+        return policy(project, outage, limits, "1s");
+    }
+
+    private static Policy policy(String project, Policy.Outage outage, String limits, String lease) {
         return Policy.parse("""
                 project: %s
                 provider: generic
                 headroom: 1
+                outage: %s
                 lease: %s
                 classes:
                   - {name: m, models: ["m-*"], max_output: 100, limits: {%s}}
-                """.formatted(project, lease, limits));
+                """.formatted(project, outage.label(), lease, limits));
     }
 
     long install(String limits) {

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.ProviderStub.Told;
 import io.sluice.provider.OpenAi;
+import io.sluice.testbed.redis.Fault;
+import io.sluice.testbed.redis.FaultyProxy;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
 import java.io.IOException;
@@ -93,16 +95,17 @@ class CallIT {
     /** The answer is there: that Redis cannot be told takes nothing from it. */
     @Test
     void anAnswerReachesItsCallerThoughRedisDoesNotAnswer() throws Exception {
-        try (Wire wire = Wire.to(redis.port());
+        try (FaultyProxy wire = FaultyProxy.to(redis);
                 CallFixture other = new CallFixture(wire.uri(), redis.uri())) {
             other.provider.answers(Told.served());
             Response response = other.project.call(CALL, PROFILE, attempt -> {
                 Response answer = other.sends().send(attempt);
-                wire.keepReplies();
+                wire.set(new Fault.Hold(false, true));
                 return answer;
             });
             assertThat(response.status()).isEqualTo(200);
             wire.cut();
+            wire.heal();
             other.nothingIsLeft();
             assertThat(other.charged()).isEqualTo("1 requests, 7 in, 3 out");
         }

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** A store that answers what a test tells it, when the test says so. Knows one policy. */
 final class FakeStore implements Store {
@@ -15,6 +16,13 @@ final class FakeStore implements Store {
 
     /** What is asked is answered at once; what beats and ends waits for the test. */
     Function<Ask, Answer> acquire = ask -> new Answer.Waiting(SHORT, -1);
+
+    /** Why it is out; {@code null}: it is not. */
+    @Nullable
+    OutageException out;
+
+    /** Whether it answered lately. */
+    boolean answers = true;
 
     final List<Ask> asked = new ArrayList<>();
     final Deque<Asked<BeatAsk, Beat>> beats = new ArrayDeque<>();
@@ -41,11 +49,14 @@ final class FakeStore implements Store {
     @Override
     public CompletionStage<Answer> acquire(Ask ask) {
         asked.add(ask);
-        return CompletableFuture.completedStage(acquire.apply(ask));
+        return out == null ? CompletableFuture.completedStage(acquire.apply(ask)) : CompletableFuture.failedStage(out);
     }
 
     @Override
     public CompletionStage<Settled> settle(Settlement settlement) {
+        if (out != null) {
+            return CompletableFuture.failedStage(out);
+        }
         ended.add(settlement);
         heard.add(settlement.how());
         return CompletableFuture.completedStage(settle.apply(settlement));
@@ -93,6 +104,16 @@ final class FakeStore implements Store {
     }
 
     @Override
+    public CompletionStage<Boolean> check(String project, String host) {
+        return CompletableFuture.completedStage(true);
+    }
+
+    @Override
+    public CompletionStage<Hosts> hosts(String project, String host) {
+        return CompletableFuture.completedStage(new Hosts(1, 0));
+    }
+
+    @Override
     public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
         return () -> {};
     }
@@ -104,7 +125,7 @@ final class FakeStore implements Store {
 
     @Override
     public boolean answers() {
-        return true;
+        return answers;
     }
 
     @Override

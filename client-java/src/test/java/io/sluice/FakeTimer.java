@@ -46,6 +46,9 @@ final class FakeTimer {
     ScheduledExecutorService service() {
         return (ScheduledExecutorService) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {ScheduledExecutorService.class}, (proxy, method, args) -> {
+                    if (method.getName().equals("isShutdown")) {
+                        return false;
+                    }
                     if (!method.getName().equals("schedule")) {
                         throw new AssertionError("not used: " + method);
                     }

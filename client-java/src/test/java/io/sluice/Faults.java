@@ -18,7 +18,8 @@ final class Faults {
 
     /** Leases of 2 s. A year's bucket refills by less than one in a test, so what is charged can be counted exactly. */
     static Policy policy(String project, int slots) {
-        return Policy.parse("project: " + project + "\nprovider: anthropic\nlease: 2s\nclasses:\n  - name: sonnet\n"
+        return Policy.parse("project: " + project
+                + "\nprovider: anthropic\noutage: fail-closed\nlease: 2s\nclasses:\n  - name: sonnet\n"
                 + "    models: ['claude-*']\n    limits:\n      concurrency: " + slots
                 + "\n      charged: {amount: 2000000, per: 365d, window: refill, of: requests, burst: 1d}\n");
     }

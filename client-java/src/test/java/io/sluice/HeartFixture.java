@@ -27,13 +27,22 @@ abstract class HeartFixture {
     final Tempo tempo = new Tempo(timer.service(), timer::nanoTime, () -> 0, this::beat);
     final PolicyCache policies = new PolicyCache(store, "acme", System::nanoTime, this::moved);
     final Endings endings = new Endings(client, "acme");
-    final Held held = new Held("acme", tempo, endings);
+    final LocalBudget budget = new LocalBudget(timer::nanoTime, () -> Share.ALONE);
+    final Held held = new Held(tempo, endings, budget);
     final Waiters waiters = new Waiters();
     final Outcomes outcomes = new Outcomes(project, tempo, waiters, held, endings);
     final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
+    final LocalLine line = new LocalLine(timer.service(), budget, outcomes, timer::nanoTime);
+    final Fleet fleet = new Fleet(store, client.host, "acme", timer.service(), policies, () -> {}, timer::nanoTime);
+    final OutageRule rule =
+            new OutageRule(project, outcomes, budget, line, waiters, fleet, observing.learning, timer::nanoTime);
     final Asking asking =
-            new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, observing.learning);
-    final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, timer::nanoTime);
+            new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, rule, observing.learning);
+    final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, rule, timer::nanoTime);
+
+    {
+        rule.asksBy(asking::ask, heart::greet);
+    }
 
     void beat() {
         heart.beat();
@@ -63,8 +72,20 @@ abstract class HeartFixture {
     }
 
     Beat.Alive alive(BeatAsk ask, List<Place> claims, List<News> news, List<Place> looks) {
-        List<Boolean> renewed = ask.renew().stream().map(any -> true).toList();
-        return new Beat.Alive(store.stamp(), 1, 1, false, -1, renewed, claims, news, looks, List.of());
+        List<Store.Renewal> renewed =
+                ask.renew().stream().map(any -> Store.Renewal.RENEWED).toList();
+        return new Beat.Alive(
+                store.stamp(),
+                1,
+                1,
+                false,
+                -1,
+                renewed,
+                claims,
+                news,
+                looks,
+                List.of(),
+                ask.asserts().stream().map(any -> true).toList());
     }
 
     /** All well: what was claimed runs, what waits waits. */

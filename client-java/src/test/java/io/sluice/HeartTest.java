@@ -29,7 +29,7 @@ class HeartTest extends HeartFixture {
         timer.pass(1);
         FakeStore.Asked<BeatAsk, Beat> beat = beaten();
         assertThat(beat.question())
-                .isEqualTo(new BeatAsk("acme", client.host, List.of(permit.name), List.of(), List.of()));
+                .isEqualTo(new BeatAsk("acme", client.host, List.of(permit.name), List.of(), List.of(), List.of()));
         beat.answer().complete(well(beat.question()));
         timer.pass(999);
         assertThat(store.beats).isEmpty();
@@ -103,11 +103,51 @@ class HeartTest extends HeartFixture {
                         well.claims(),
                         well.news(),
                         well.looks(),
-                        well.holds()));
+                        well.holds(),
+                        well.asserted()));
         timer.pass(19);
         assertThat(store.beats).isEmpty();
         timer.pass(1);
         answerWell();
+    }
+
+    /** Redis lost its last writes, and with them the permit. */
+    @Test
+    void aPermitThatRedisDoesNotKnowIsAssertedAtOnceAndGoesOn() {
+        store.acquire = ask -> new Answer.Granted(ask.permit().nonce(), 3_000_000, 1, ask.memo(), false, null);
+        LivePermit permit = ask(CALL).outcome.join();
+        timer.pass(1_000);
+        answerRenewal(Store.Renewal.UNKNOWN);
+        timer.pass(20);
+        FakeStore.Asked<BeatAsk, Beat> beat = beaten();
+        assertThat(beat.question().asserts()).singleElement().satisfies(one -> {
+            assertThat(one.permit()).isEqualTo(permit.name);
+            assertThat(one.costs()).isNotEmpty();
+        });
+        beat.answer().complete(well(beat.question()));
+        timer.pass(1_000);
+        assertThat(store.beats.element().question().asserts()).isEmpty();
+        assertThat(store.beats.element().question().renew()).containsExactly(permit.name);
+        answerRenewal(Store.Renewal.LOST);
+        assertThat(held.size()).isZero();
+    }
+
+    private void answerRenewal(Store.Renewal renewal) {
+        FakeStore.Asked<BeatAsk, Beat> beat = beaten();
+        Beat.Alive well = well(beat.question());
+        beat.answer()
+                .complete(new Beat.Alive(
+                        well.stamp(),
+                        1,
+                        1,
+                        false,
+                        -1,
+                        List.of(renewal),
+                        well.claims(),
+                        well.news(),
+                        well.looks(),
+                        well.holds(),
+                        well.asserted()));
     }
 
     // ---- claims

@@ -143,7 +143,8 @@ class HeartTroubleTest extends HeartFixture {
                         well.claims(),
                         well.news(),
                         well.looks(),
-                        List.of(holds)));
+                        List.of(holds),
+                        List.of()));
     }
 
     /** The others would be refused at their deadlines anyway, having waited for nothing. */

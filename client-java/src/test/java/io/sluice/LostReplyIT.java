@@ -6,9 +6,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.sluice.redis.Levels;
+import io.sluice.testbed.redis.Fault;
+import io.sluice.testbed.redis.FaultyProxy;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.Timeout;
 class LostReplyIT {
     private static final String LIMITS = "concurrency: 20, " + Budget.THOUSAND;
 
+    private static final Fault REPLIES_LOST = new Fault.Hold(false, true);
+
     private final RedisServer redis;
 
     LostReplyIT(RedisServer redis) {
@@ -34,16 +37,17 @@ class LostReplyIT {
     }
 
     @Test
-    void anAnswerCutOffByADisconnectLeavesNothing() throws IOException {
-        try (Wire wire = Wire.to(redis.port());
+    void anAnswerCutOffByADisconnectLeavesNothing() {
+        try (FaultyProxy wire = FaultyProxy.to(redis);
                 Budget budget = Budget.of(wire.uri(), LIMITS)) {
-            wire.keepReplies();
+            wire.set(REPLIES_LOST);
             List<CompletableFuture<Decision>> asked = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 asked.add(budget.project.tryAcquireAsync(CALL).toCompletableFuture());
             }
             await().pollInterval(Duration.ofMillis(5)).until(() -> held(budget).used() == 3);
             wire.cut();
+            wire.heal();
 
             for (CompletableFuture<Decision> one : asked) {
                 assertThat(one)
@@ -57,15 +61,16 @@ class LostReplyIT {
 
     /** A grant that was undone never was: its id answered "ended" for ten minutes to the caller who never had it. */
     @Test
-    void anIdWhoseAnswerWasLostCanBeUsedAgain() throws IOException {
-        try (Wire wire = Wire.to(redis.port());
+    void anIdWhoseAnswerWasLostCanBeUsedAgain() {
+        try (FaultyProxy wire = FaultyProxy.to(redis);
                 Budget budget = Budget.of(wire.uri(), LIMITS)) {
-            wire.keepReplies();
+            wire.set(REPLIES_LOST);
             OutageException thrown =
                     catchThrowableOfType(OutageException.class, () -> budget.project.tryAcquire(CALL.id("job-1")));
             assertThat(thrown.reason()).isEqualTo("timeout");
             nothingIsHeld(budget);
             wire.cut();
+            wire.heal();
 
             Permit permit = await().atMost(Duration.ofSeconds(10))
                     .ignoreExceptionsInstanceOf(OutageException.class)

@@ -138,6 +138,7 @@ class MetersTest {
         private static final Policy POLICY = Policy.parse("""
                 project: acme
                 provider: generic
+                outage: fail-closed
                 classes:
                   - {name: m, models: ["m-*"], max_output: 100, limits: {rpm: 60}}
                 teams: [{name: research}]
@@ -184,6 +185,16 @@ class MetersTest {
                         scope.scope(), names, names.stream().map(name -> true).toList()));
             }
             return CompletableFuture.completedStage(new StoredPolicy("1:a", POLICY.toJson(), layouts));
+        }
+
+        @Override
+        public CompletionStage<Boolean> check(String project, String host) {
+            return CompletableFuture.completedStage(true);
+        }
+
+        @Override
+        public CompletionStage<Hosts> hosts(String project, String host) {
+            return CompletableFuture.completedStage(new Hosts(1, 0));
         }
 
         @Override

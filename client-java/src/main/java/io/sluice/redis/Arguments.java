@@ -3,6 +3,7 @@ package io.sluice.redis;
 import io.sluice.RefillLimit;
 import io.sluice.ScopeLimits;
 import io.sluice.Store.Ask;
+import io.sluice.Store.Assertion;
 import io.sluice.Store.BeatAsk;
 import io.sluice.Store.Installation;
 import io.sluice.Store.Observation;
@@ -39,6 +40,9 @@ final class Arguments {
         String fifth = settlement.how().equals("refused") ? Long.toString(settlement.keepUs()) : settlement.memo();
         List<String> arguments = new ArrayList<>(
                 List.of("", settlement.permit().id(), settlement.permit().nonce(), settlement.how(), fifth));
+        if (settlement.how().equals("spent")) {
+            arguments.add(settlement.stamp());
+        }
         addCosts(arguments, settlement.used());
         return arguments;
     }
@@ -49,13 +53,30 @@ final class Arguments {
                 ask.host(),
                 Integer.toString(ask.renew().size()),
                 Integer.toString(ask.claims().size()),
-                Integer.toString(ask.looks().size())));
+                Integer.toString(ask.looks().size()),
+                Integer.toString(ask.asserts().size())));
         for (PermitName permit : ask.renew()) {
             arguments.add(permit.id());
             arguments.add(permit.nonce());
         }
         arguments.addAll(ask.claims());
         arguments.addAll(ask.looks());
+        for (Assertion one : ask.asserts()) {
+            List<String> values = new ArrayList<>();
+            addCosts(values, one.costs());
+            arguments.addAll(List.of(
+                    one.permit().id(),
+                    one.permit().nonce(),
+                    one.digest(),
+                    one.memo(),
+                    one.stamp(),
+                    Long.toString(one.leaseUs()),
+                    one.flow(),
+                    Integer.toString(one.weight()),
+                    one.agent(),
+                    Integer.toString(values.size())));
+            arguments.addAll(values);
+        }
         return arguments;
     }
 

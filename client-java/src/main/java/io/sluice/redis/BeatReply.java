@@ -5,6 +5,7 @@ import io.sluice.Store.BeatAsk;
 import io.sluice.Store.News;
 import io.sluice.Store.OnHold;
 import io.sluice.Store.Place;
+import io.sluice.Store.Renewal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -24,24 +25,36 @@ final class BeatReply {
         if (!r.code().equals("beat")) {
             throw r.bad();
         }
-        List<Boolean> renewed = new ArrayList<>(ask.renew().size());
-        Replies flags = r.list(HEAD).sized(ask.renew().size());
-        for (int i = 0; i < ask.renew().size(); i++) {
-            renewed.add(flags.flag(i));
-        }
         return r.sized(
-                HEAD + 5,
+                HEAD + 6,
                 new Beat.Alive(
                         r.stamp(1),
                         r.positive(2),
                         r.number(3),
                         r.flag(4),
                         r.orUnknown(5),
-                        renewed,
+                        renewed(r.list(HEAD).sized(ask.renew().size())),
                         places(r.list(HEAD + 1).sized(ask.claims().size()), BeatReply::claim),
                         news(r.list(HEAD + 2)),
                         places(r.list(HEAD + 3).sized(ask.looks().size()), BeatReply::look),
-                        holds(r.list(HEAD + 4))));
+                        holds(r.list(HEAD + 4)),
+                        flags(r.list(HEAD + 5).sized(ask.asserts().size()))));
+    }
+
+    private static List<Renewal> renewed(Replies list) {
+        List<Renewal> renewed = new ArrayList<>(list.size());
+        for (int i = 0; i < list.size(); i++) {
+            renewed.add(list.number(i) == 2 ? Renewal.UNKNOWN : list.flag(i) ? Renewal.RENEWED : Renewal.LOST);
+        }
+        return renewed;
+    }
+
+    private static List<Boolean> flags(Replies list) {
+        List<Boolean> flags = new ArrayList<>(list.size());
+        for (int i = 0; i < list.size(); i++) {
+            flags.add(list.flag(i));
+        }
+        return flags;
     }
 
     private static List<Place> places(Replies list, Function<Replies, Place> read) {

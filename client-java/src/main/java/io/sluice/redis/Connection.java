@@ -3,8 +3,10 @@ package io.sluice.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -12,8 +14,21 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import io.sluice.Sluice;
+import io.sluice.Sluice.Options;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * One process's way to Redis: one shared connection for commands and one for messages, to a single node, a Sentinel set
@@ -25,32 +40,61 @@ import java.time.Duration;
 record Connection(
         AbstractRedisClient client,
         RedisClusterAsyncCommands<String, String> commands,
-        StatefulRedisPubSubConnection<String, String> messages) {
-    static final Duration COMMAND_TIMEOUT = Duration.ofMillis(250);
+        StatefulRedisPubSubConnection<String, String> messages,
+        ClientResources resources) {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final int QUEUE = 10_000;
 
-    /** @throws io.lettuce.core.RedisException if nothing answers at the address */
+    /** A Redis that is back is found within a second, however long it was away. */
+    private static final Duration RECONNECT_AT_MOST = Duration.ofSeconds(1);
+
+    /** With the default options. */
     static Connection open(String address) {
+        return open(address, Options.DEFAULT);
+    }
+
+    /** @throws io.lettuce.core.RedisException if nothing answers at the address */
+    static Connection open(String address, Options options) {
         RedisURI uri = RedisURI.create(address);
         uri.setTimeout(CONNECT_TIMEOUT);
-        RedisClient client = RedisClient.create(uri);
+        Supplier<Sluice.Credentials> credentials = options.credentials();
+        if (credentials != null) {
+            uri.setCredentialsProvider(
+                    () -> Mono.fromSupplier(() -> of(credentials.get())).subscribeOn(Schedulers.boundedElastic()));
+        }
+        ClientResources resources = ClientResources.builder()
+                .reconnectDelay(Delay.exponential(Duration.ZERO, RECONNECT_AT_MOST, 2, TimeUnit.MILLISECONDS))
+                .build();
         try {
-            client.setOptions(options(ClientOptions.builder()));
+            return open(uri, options, resources);
+        } catch (RuntimeException e) {
+            resources.shutdown(0, 1, TimeUnit.SECONDS);
+            throw e;
+        }
+    }
+
+    private static RedisCredentials of(Sluice.Credentials credentials) {
+        return RedisCredentials.just(credentials.user(), credentials.password());
+    }
+
+    private static Connection open(RedisURI uri, Options options, ClientResources resources) {
+        RedisClient client = RedisClient.create(resources, uri);
+        try {
+            client.setOptions(options(ClientOptions.builder(), options));
             StatefulRedisConnection<String, String> connection = client.connect();
             if (!connection.sync().info("server").contains("redis_mode:cluster")) {
-                return new Connection(client, connection.async(), client.connectPubSub());
+                return new Connection(client, connection.async(), client.connectPubSub(), resources);
             }
         } catch (RuntimeException e) {
             client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
             throw e;
         }
         client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
-        return openCluster(uri);
+        return openCluster(uri, options, resources);
     }
 
-    private static Connection openCluster(RedisURI uri) {
-        RedisClusterClient client = RedisClusterClient.create(uri);
+    private static Connection openCluster(RedisURI uri, Options from, ClientResources resources) {
+        RedisClusterClient client = RedisClusterClient.create(resources, uri);
         try {
             ClusterTopologyRefreshOptions refresh = ClusterTopologyRefreshOptions.builder()
                     .adaptiveRefreshTriggersTimeout(Duration.ofSeconds(1))
@@ -58,21 +102,30 @@ record Connection(
                     .build();
             ClusterClientOptions.Builder options =
                     ClusterClientOptions.builder().topologyRefreshOptions(refresh);
-            options(options);
+            options(options, from);
             client.setOptions(options.build());
             StatefulRedisClusterConnection<String, String> connection = client.connect();
-            return new Connection(client, connection.async(), client.connectPubSub());
+            return new Connection(client, connection.async(), client.connectPubSub(), resources);
         } catch (RuntimeException e) {
             client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
             throw e;
         }
     }
 
-    private static ClientOptions options(ClientOptions.Builder builder) {
+    private static ClientOptions options(ClientOptions.Builder builder, Options options) {
+        Path authority = options.authority();
+        if (authority != null) {
+            builder.sslOptions(SslOptions.builder()
+                    .jdkSslProvider()
+                    .trustManager(authority.toFile())
+                    .build());
+        }
         return builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .requestQueueSize(QUEUE)
                 .replayFilter(command -> true)
-                .timeoutOptions(TimeoutOptions.enabled(COMMAND_TIMEOUT))
+                .timeoutOptions(TimeoutOptions.builder()
+                        .timeoutSource(new Patience(options.commandTimeout()))
+                        .build())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)
                         .keepAlive(true)
@@ -80,7 +133,30 @@ record Connection(
                 .build();
     }
 
+    /** What is only asked at start, where nobody waits for a permit yet, may take as long as the connection itself. */
+    private static final class Patience extends TimeoutOptions.TimeoutSource {
+        private static final Set<ProtocolKeyword> AT_START = Set.of(CommandType.INFO, CommandType.SCRIPT);
+
+        private final Duration otherwise;
+
+        Patience(Duration otherwise) {
+            this.otherwise = otherwise;
+        }
+
+        @Override
+        public long getTimeout(RedisCommand<?, ?, ?> command) {
+            Duration timeout = AT_START.contains(command.getType()) ? CONNECT_TIMEOUT : otherwise;
+            return timeout.toNanos();
+        }
+
+        @Override
+        public TimeUnit getTimeUnit() {
+            return TimeUnit.NANOSECONDS;
+        }
+    }
+
     void close() {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        resources.shutdown(0, 2, TimeUnit.SECONDS);
     }
 }

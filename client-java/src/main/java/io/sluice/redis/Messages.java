@@ -4,6 +4,7 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +24,9 @@ final class Messages {
 
     private final StatefulRedisPubSubConnection<String, String> connection;
     private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+
+    /** So that each is told once. */
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
     Messages(StatefulRedisPubSubConnection<String, String> connection) {
         this.connection = connection;
@@ -63,13 +67,23 @@ final class Messages {
 
     private void subscribe(String channel) {
         connection.async().ssubscribe(channel).whenComplete((ignored, e) -> {
-            if (e != null) {
+            if (e == null) {
+                refused.remove(channel);
+                return;
+            }
+            String message = String.valueOf(e.getMessage());
+            if (message.startsWith("NOPERM") && refused.add(channel)) {
+                log.error(
+                        "the Redis user may not listen on {}: waiting calls hear of their grants up to 250 ms late ({})",
+                        channel,
+                        message);
+            } else {
                 log.debug(
                         "no messages on {} yet, waiting calls hear of their grants by the next beat: {}",
                         channel,
-                        e.getMessage());
-                again(channel);
+                        message);
             }
+            again(channel);
         });
     }
 

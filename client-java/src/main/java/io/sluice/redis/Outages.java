@@ -22,9 +22,13 @@ final class Outages {
             "misconf",
             "masterdown",
             "clusterdown",
+            "noreplicas",
             "busy",
             "tryagain",
             "wrongtype");
+
+    /** How Redis 7.0 says NOPERM of what a script calls. */
+    private static final String WITHIN_A_SCRIPT = "ERR The user executing the script can't";
 
     private Outages() {}
 
@@ -35,11 +39,12 @@ final class Outages {
         }
         String message = String.valueOf(e.getMessage());
         if (e instanceof RedisCommandTimeoutException) {
-            return new OutageException(
-                    "timeout", "Redis did not answer within " + Connection.COMMAND_TIMEOUT.toMillis() + " ms", e);
+            return new OutageException("timeout", "Redis did not answer in time: " + message, e);
         }
         if (e instanceof RedisCommandExecutionException) {
-            String code = message.split("[ :]", 2)[0].toLowerCase(Locale.ROOT);
+            String code = message.startsWith(WITHIN_A_SCRIPT)
+                    ? "noperm"
+                    : message.split("[ :]", 2)[0].toLowerCase(Locale.ROOT);
             return new OutageException(STATES.contains(code) ? code : "script", "Redis refused: " + message, e);
         }
         if (e instanceof RedisException || e instanceof IOException) {

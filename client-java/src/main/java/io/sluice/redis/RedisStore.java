@@ -1,17 +1,21 @@
 package io.sluice.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.sluice.OutageException;
+import io.sluice.Sluice.Options;
 import io.sluice.Store;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -26,21 +30,31 @@ public final class RedisStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(RedisStore.class);
     private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
 
+    private static final Duration PROBE = Duration.ofMillis(100);
+
     private final Connection connection;
     private final ScriptRunner scripts;
+    private final Rights rights;
     private final Messages messages;
     private final Breaker breaker = new Breaker(System::nanoTime);
     private final Map<String, Keys> keys = new ConcurrentHashMap<>();
 
-    private RedisStore(Connection connection) {
+    /** Of the project whose command failed last: where the next probe goes. */
+    private volatile String failing = "";
+
+    private volatile boolean closed;
+
+    private RedisStore(Connection connection, Options options) {
         this.connection = connection;
-        this.scripts = new ScriptRunner(connection.commands(), Connection.COMMAND_TIMEOUT.multipliedBy(8));
+        this.scripts =
+                new ScriptRunner(connection.commands(), options.commandTimeout().multipliedBy(8));
+        this.rights = new Rights(scripts);
         this.messages = new Messages(connection.messages());
     }
 
-    static RedisStore open(String uri) {
+    static RedisStore open(String uri, Options options) {
         String shown = RedisURI.create(uri).toString(); // masks the password
-        RedisStore store = connect(uri, shown);
+        RedisStore store = connect(uri, shown, options);
         try {
             store.checkServer(shown);
             return store;
@@ -52,15 +66,19 @@ public final class RedisStore implements Store {
         }
     }
 
-    private static RedisStore connect(String uri, String shown) {
+    private static RedisStore connect(String uri, String shown, Options options) {
         try {
-            return new RedisStore(Connection.open(uri));
+            return new RedisStore(Connection.open(uri, options), options);
         } catch (RedisException e) {
             Throwable root = e;
             while (root.getCause() != null) {
                 root = root.getCause();
             }
-            throw new OutageException("disconnected", "no Redis at " + shown + ": " + root.getMessage(), e);
+            // A "no" (a wrong password, none where one is asked for) is told as what it is.
+            String reason = root instanceof RedisCommandExecutionException
+                    ? Outages.of(root).reason()
+                    : "disconnected";
+            throw new OutageException(reason, "no Redis at " + shown + ": " + root.getMessage(), e);
         }
     }
 
@@ -127,7 +145,28 @@ public final class RedisStore implements Store {
     }
 
     @Override
+    public CompletionStage<Boolean> check(String project, String host) {
+        return rights.check(keysOf(project), Rights.Role.AGENT).handle((ok, e) -> {
+            OutageException outage = e == null ? null : Outages.of(e);
+            if (outage != null && outage.reason().equals("noperm")) {
+                throw outage;
+            }
+            return outage == null;
+        });
+    }
+
+    @Override
+    public CompletionStage<Hosts> hosts(String project, String host) {
+        return run(Script.INSPECT, project, List.of("", "hosts", host), Replies::hosts);
+    }
+
+    @Override
     public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
+        // Early, so that an operator hears of what is missing before the first call does.
+        rights.check(keysOf(project), Rights.Role.AGENT).exceptionally(e -> {
+            log.error("project {}: {}", project, Outages.of(e).getMessage());
+            return null;
+        });
         return messages.listen(keysOf(project).hints(host), message -> granted.accept(Messages.granted(message)));
     }
 
@@ -144,7 +183,10 @@ public final class RedisStore implements Store {
 
     @Override
     public void close() {
-        connection.close();
+        if (!closed) {
+            closed = true;
+            connection.close();
+        }
     }
 
     private Keys keysOf(String project) {
@@ -153,23 +195,33 @@ public final class RedisStore implements Store {
 
     private <T extends @Nullable Object> CompletionStage<T> run(
             Script script, String project, List<String> arguments, Function<List<Object>, T> decode) {
-        if (!breaker.allows()) {
+        // A call that asks must not be the probe: it would pay for it with a time-out.
+        if (script == Script.ACQUIRE ? breaker.isOpen() : !breaker.allows()) {
             return CompletableFuture.failedStage(
                     new OutageException("breaker", "Redis did not answer lately and is not asked now", null));
         }
-        return sent(script, project, arguments).handle((reply, thrown) -> {
+        return allowed(script, project, arguments).handle((reply, thrown) -> {
             if (thrown == null) {
                 answered();
                 return decode.apply(reply);
             }
             OutageException outage = Outages.of(thrown);
             if (Outages.isNoAnswer(outage)) {
-                failed(outage);
+                failed(project, outage);
             } else {
                 answered();
             }
             throw outage;
         });
+    }
+
+    /** Scripts that write are stopped half way by what their user may not do, so that is asked first. */
+    private CompletionStage<List<Object>> allowed(Script script, String project, List<String> arguments) {
+        Rights.Role role = Rights.Role.of(script);
+        CompletionStage<List<Object>> reply = role == Rights.Role.INSPECT
+                ? sent(script, project, arguments)
+                : rights.check(keysOf(project), role).thenCompose(yes -> sent(script, project, arguments));
+        return reply.exceptionallyCompose(e -> rights.explained(keysOf(project), role, e));
     }
 
     /** What the driver refuses to send fails like what it could not send. */
@@ -183,13 +235,26 @@ public final class RedisStore implements Store {
 
     private void answered() {
         if (breaker.succeeded()) {
-            log.info("Redis answers again");
+            log.debug("Redis answers again");
         }
     }
 
-    private void failed(OutageException outage) {
+    private void failed(String project, OutageException outage) {
+        failing = project;
         if (breaker.failed()) {
-            log.error("Redis is out ({}): {}", outage.reason(), outage.getMessage());
+            // Each project in use says what that means for it.
+            log.debug("Redis is out ({}): {}", outage.reason(), outage.getMessage());
+            probeLater();
         }
+    }
+
+    /** While nobody is asked somebody must ask, until there is an answer. */
+    private void probeLater() {
+        CompletableFuture.delayedExecutor(PROBE.toMillis(), TimeUnit.MILLISECONDS)
+                .execute(() -> {
+                    if (!closed && breaker.isOpen()) {
+                        hosts(failing, "").whenComplete((hosts, e) -> probeLater());
+                    }
+                });
     }
 }

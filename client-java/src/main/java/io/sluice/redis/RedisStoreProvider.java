@@ -1,5 +1,6 @@
 package io.sluice.redis;
 
+import io.sluice.Sluice;
 import io.sluice.Store;
 import java.util.Set;
 
@@ -13,7 +14,7 @@ public final class RedisStoreProvider implements Store.Provider {
     }
 
     @Override
-    public Store open(String uri) {
-        return RedisStore.open(uri);
+    public Store open(String uri, Sluice.Options options) {
+        return RedisStore.open(uri, options);
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.redis;
 
 import io.sluice.OutageException;
 import io.sluice.Store.Answer;
+import io.sluice.Store.Hosts;
 import io.sluice.Store.Installed;
 import io.sluice.Store.Layout;
 import io.sluice.Store.OnHold;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +53,15 @@ final class Replies {
             case "lost" -> r.sized(2, new Answer.Lost(r.text(1)));
             default -> throw r.bad();
         };
+    }
+
+    /** What the user may not do. */
+    static List<String> lacks(@Nullable List<Object> reply) {
+        Replies r = new Replies(Script.RIGHTS, reply);
+        if (!r.code().equals("rights")) {
+            throw r.bad();
+        }
+        return r.sized(2, r.list(1).texts());
     }
 
     static Settled settled(@Nullable List<Object> reply) {
@@ -96,6 +107,14 @@ final class Replies {
                     scope.text(0), names.parts.stream().map(String::valueOf).toList(), flags));
         }
         return new StoredPolicy(r.stamp(1), r.text(2), layouts);
+    }
+
+    static Hosts hosts(@Nullable List<Object> reply) {
+        Replies r = new Replies(Script.INSPECT, reply);
+        if (!r.code().equals("hosts") || r.sized(3).number(2) >= r.positive(1)) {
+            throw r.bad();
+        }
+        return new Hosts(r.positive(1), r.number(2));
     }
 
     String code() {
@@ -221,6 +240,11 @@ final class Replies {
             throw bad();
         }
         return number == 1;
+    }
+
+    /** All parts, as text. */
+    private List<String> texts() {
+        return IntStream.range(0, parts.size()).mapToObj(this::text).toList();
     }
 
     @SuppressWarnings("unchecked") // Lettuce answers arrays as List<Object>

@@ -21,7 +21,8 @@ enum Script {
     BEAT,
     OBSERVE,
     POLICY,
-    INSPECT;
+    INSPECT,
+    RIGHTS;
 
     private final String text = expand(label(), Script::read);
     private final String sha = sha(text);

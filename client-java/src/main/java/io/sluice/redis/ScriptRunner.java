@@ -6,11 +6,13 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs scripts: EVALSHA, and on NOSCRIPT (restart, failover, SCRIPT FLUSH, another node) EVAL once. TRYAGAIN, which a
@@ -19,6 +21,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ScriptRunner {
     private static final Duration TRY_AGAIN_AFTER = Duration.ofMillis(10);
+    private static final String NO_SCRIPT = "0".repeat(40);
 
     private final RedisClusterAsyncCommands<String, String> redis;
     private final Duration patience;
@@ -42,6 +45,22 @@ final class ScriptRunner {
                 .exceptionallyCompose(e -> movesNow(e) && System.nanoTime() < deadline
                         ? later().thenCompose(ignored -> run(script, keys, arguments, deadline))
                         : CompletableFuture.failedStage(e));
+    }
+
+    /**
+     * The key, if the user may not run scripts on it. Asked with a script that nobody has, so that nothing runs: whoever may
+     * is told that.
+     */
+    CompletionStage<Optional<String>> isRefused(String key) {
+        return redis.evalsha(NO_SCRIPT, ScriptOutputType.MULTI, new String[] {key})
+                .handle((reply, e) -> isAboutKeys(e) ? Optional.of(key) : Optional.empty());
+    }
+
+    /** {@code NOPERM} for a key: {@code one of the keys used as arguments}, {@code the 'name' key}, {@code a key}. */
+    static boolean isAboutKeys(@Nullable Throwable e) {
+        return e != null
+                && cause(e) instanceof RedisCommandExecutionException refused
+                && String.valueOf(refused.getMessage()).matches("NOPERM .*\\bkeys?\\b.*");
     }
 
     private static CompletionStage<Void> later() {

@@ -12,6 +12,7 @@ import io.sluice.Store.OnHold;
 import io.sluice.Store.PermitName;
 import io.sluice.Store.Place;
 import io.sluice.Store.Queued;
+import io.sluice.Store.Renewal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -28,7 +29,8 @@ class BeatReplyTest {
             "h1",
             List.of(new PermitName("a", ""), new PermitName("b", "n")),
             List.of("c", "d", "e"),
-            List.of("f", "g", "h", "i"));
+            List.of("f", "g", "h", "i"),
+            List.of());
 
     private static final List<Object> RENEWED = List.of(1L, 0L);
     private static final List<Object> CLAIMED =
@@ -43,7 +45,7 @@ class BeatReplyTest {
             List.of("c:x", 0L, "overload", 1L, ""));
 
     private static List<Object> reply(Object renewed, Object claimed, Object news, Object looked) {
-        return List.of("beat", "1:a", 9L, 2L, 0L, -1L, renewed, claimed, news, looked, HOLDS);
+        return List.of("beat", "1:a", 9L, 2L, 0L, -1L, renewed, claimed, news, looked, HOLDS, List.of());
     }
 
     @Test
@@ -55,7 +57,7 @@ class BeatReplyTest {
                         2,
                         false,
                         -1,
-                        List.of(true, false),
+                        List.of(Renewal.RENEWED, Renewal.LOST),
                         List.of(
                                 new Place.Running("n", 1_000_000, 9, "memo"),
                                 new Place.InLine(null),
@@ -69,7 +71,8 @@ class BeatReplyTest {
                         List.of(
                                 new OnHold("c:m", 7, "input", true, "a note"),
                                 new OnHold("p", Store.UNTIL_RELEASED, "credits", false, ""),
-                                new OnHold("c:x", 0, "overload", true, ""))));
+                                new OnHold("c:x", 0, "overload", true, "")),
+                        List.of()));
         assertThat(BeatReply.read(List.of("lost", "levels"), ASK)).isEqualTo(new Beat.Lost("levels"));
     }
 
@@ -85,7 +88,7 @@ class BeatReplyTest {
                 .map(change -> with(good, (int) change.get(0), change.get(1)));
         Stream<List<Object>> parts = Stream.of(
                 reply(List.of(1L), CLAIMED, NEWS, LOOKED),
-                reply(List.of(1L, 2L), CLAIMED, NEWS, LOOKED),
+                reply(List.of(1L, 3L), CLAIMED, NEWS, LOOKED),
                 reply(1L, CLAIMED, NEWS, LOOKED),
                 reply(RENEWED, CLAIMED.subList(0, 2), NEWS, LOOKED),
                 reply(RENEWED, with(CLAIMED, 0, List.of("granted")), NEWS, LOOKED),

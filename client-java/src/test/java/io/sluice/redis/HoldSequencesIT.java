@@ -52,12 +52,16 @@ class HoldSequencesIT {
     @MethodSource("seeds")
     void nobodyStartsWhereAScopeIsClosed(long seed) {
         try (Scripted scripts = new Scripted(server)) {
-            Run run = new Run(scripts, new Random(seed));
-            for (int step = 0; step < STEPS; step++) {
-                run.step();
-            }
-            run.drain();
+            run(seed, scripts);
         }
+    }
+
+    static void run(long seed, Scripted scripts) {
+        Run run = new Run(scripts, new Random(seed));
+        for (int step = 0; step < STEPS; step++) {
+            run.step();
+        }
+        run.drain();
     }
 
     private static final class Run {

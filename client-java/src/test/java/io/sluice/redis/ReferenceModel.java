@@ -659,13 +659,16 @@ final class ReferenceModel {
         }
     }
 
-    /** Whether the lease was renewed. */
-    boolean renew(long now, String id) {
+    /** 1: the lease was renewed; 0: it runs no more; 2: nobody knows it. */
+    long renew(long now, String id) {
         Permit permit = permits.get(id);
-        if (permit == null || !permit.state.equals("running")) {
-            return false;
+        if (permit == null) {
+            return 2;
+        }
+        if (!permit.state.equals("running")) {
+            return 0;
         }
         permit.due = now + permit.lease;
-        return true;
+        return 1;
     }
 }

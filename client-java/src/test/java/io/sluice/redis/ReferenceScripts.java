@@ -269,7 +269,7 @@ final class ReferenceScripts {
     record Beat(
             long hosts,
             boolean more,
-            List<Boolean> renewed,
+            List<Long> renewed,
             List<String> claims,
             Set<String> grants,
             Set<String> again,
@@ -278,7 +278,7 @@ final class ReferenceScripts {
     Beat beat(long now, String host, List<String> permits, List<String> claims, List<String> looks) {
         expiry.expire(now);
         line.beats(host, now);
-        List<Boolean> renewed = new ArrayList<>();
+        List<Long> renewed = new ArrayList<>();
         for (String id : permits) {
             Permit permit = budget.permits.get(id);
             boolean runs = permit != null && permit.state.equals("running");
@@ -286,7 +286,7 @@ final class ReferenceScripts {
                 permit.due = now + permit.lease;
                 budget.stillActive(permit, now);
             }
-            renewed.add(runs);
+            renewed.add(permit == null ? 2L : runs ? 1L : 0L);
         }
         List<String> claimed = new ArrayList<>();
         for (String id : claims) {

@@ -37,6 +37,18 @@ class RepliesTest {
     private static final List<Object> FULL = List.of("full", 9L, 8L, "line");
 
     @Test
+    void readsWhatAUserLacks() {
+        assertThat(Replies.lacks(List.of("rights", List.of()))).isEmpty();
+        assertThat(Replies.lacks(List.of("rights", List.of("HSET {p}:levels", "TIME"))))
+                .containsExactly("HSET {p}:levels", "TIME");
+        for (List<Object> nonsense : List.<List<Object>>of(
+                List.of(), List.of("rights"), List.of("rights", 1L), List.of("left", List.of()))) {
+            OutageException thrown = catchThrowableOfType(OutageException.class, () -> Replies.lacks(nonsense));
+            assertThat(thrown.reason()).isEqualTo("bad_reply");
+        }
+    }
+
+    @Test
     void readsEveryAnswer() {
         assertThat(Replies.answer(GRANTED)).isEqualTo(new Answer.Granted("n1", 1_000_000, 5, "1,2,3,4,5", false, null));
         assertThat(Replies.answer(SHADOW))

@@ -81,6 +81,7 @@ class ScriptTest {
         boolean givesBack = script == Script.SETTLE || script == Script.BEAT || script == Script.OBSERVE;
         String firstLine = script.text().lines().findFirst().orElseThrow();
         assertThat(firstLine.contains("allow-oom")).isEqualTo(givesBack);
-        assertThat(firstLine.contains("no-writes")).isEqualTo(script == Script.INSPECT);
+        boolean reads = script == Script.INSPECT || script == Script.RIGHTS;
+        assertThat(firstLine.contains("no-writes")).isEqualTo(reads);
     }
 }

@@ -4,7 +4,10 @@ import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -13,6 +16,7 @@ import io.sluice.ScopeLimits;
 import io.sluice.Weights;
 import io.sluice.testbed.redis.RedisServer;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,10 +51,19 @@ final class Scripted implements AutoCloseable {
 
     private record Layout(Map<String, List<String>> names, Map<String, List<Object>> active) {}
 
+    /** Who runs which script; whoever may do everything, if nobody. */
+    private final Map<Script, StatefulRedisConnection<String, String>> users = new EnumMap<>(Script.class);
+
     Scripted(RedisServer server) {
         client = RedisClient.create(server.uri());
         connection = client.connectPubSub();
         redis = connection.sync();
+    }
+
+    /** From now on this script is run by whom the address names. */
+    Scripted as(Script script, String uri) {
+        users.put(script, client.connect(RedisURI.create(uri)));
+        return this;
     }
 
     /** Headroom 0.9, burst 5 s, as a policy's defaults have it. */
@@ -305,6 +318,13 @@ final class Scripted implements AutoCloseable {
         return run(Script.SETTLE, arguments);
     }
 
+    /** What a permit used that was given and ended while Redis was out. */
+    List<Object> spent(long now, String id, String underStamp, Map<String, Map<String, Long>> used) {
+        List<String> arguments = new ArrayList<>(List.of(time(now), id, "n-" + id, "spent", "memo", underStamp));
+        addCosts(arguments, used, layout());
+        return run(Script.SETTLE, arguments);
+    }
+
     /** A caller that gave up at its deadline; its place is kept that long. */
     List<Object> refused(long now, String id, long placeUs) {
         return run(Script.SETTLE, List.of(time(now), id, "n-" + id, "refused", Long.toString(placeUs)));
@@ -346,20 +366,57 @@ final class Scripted implements AutoCloseable {
         return beat(now, host, List.of(), List.of(), List.of(ids));
     }
 
-    @SuppressWarnings("unchecked")
     Beat beat(long now, String host, List<String> permits, List<String> claims, List<String> looks) {
+        return beat(now, host, permits, claims, looks, List.of());
+    }
+
+    /** Tells of a permit that runs and that Redis does not know; it was granted under that stamp. 1 if it holds its slots again. */
+    Object assertAgain(long now, Ask ask, String stamp) {
+        Beat beat = beat(now, ask.host(), List.of(), List.of(), List.of(), List.of(new Asserted(ask, stamp)));
+        return ((List<?>) beat.reply().get(11)).get(0);
+    }
+
+    private record Asserted(Ask ask, String stamp) {}
+
+    @SuppressWarnings("unchecked")
+    private Beat beat(
+            long now,
+            String host,
+            List<String> permits,
+            List<String> claims,
+            List<String> looks,
+            List<Asserted> asserts) {
         List<String> arguments = new ArrayList<>(List.of(
                 time(now),
                 host,
                 Integer.toString(permits.size()),
                 Integer.toString(claims.size()),
-                Integer.toString(looks.size())));
+                Integer.toString(looks.size()),
+                Integer.toString(asserts.size())));
         for (String id : permits) {
             arguments.add(id);
             arguments.add("n-" + id);
         }
         arguments.addAll(claims);
         arguments.addAll(looks);
+        for (Asserted one : asserts) {
+            Ask ask = one.ask();
+            List<String> values = new ArrayList<>();
+            addCosts(values, ask.costs(), layout());
+            arguments.addAll(List.of(
+                    ask.id(),
+                    "n-" + ask.id(),
+                    ask.digest(),
+                    "memo",
+                    one.stamp(),
+                    Long.toString(ask.leaseUs()),
+                    ask.flow(),
+                    Long.toString(ask.weight()),
+                    ask.agent(),
+                    Integer.toString(values.size())));
+            arguments.addAll(values);
+            askedWith.put(ask.id(), layout());
+        }
         List<Object> reply = run(Script.BEAT, arguments);
         if (!reply.get(0).equals("beat")) {
             return new Beat(reply, now, 0, false, -1, List.of(), List.of(), List.of(), List.of());
@@ -460,10 +517,12 @@ final class Scripted implements AutoCloseable {
 
     List<Object> run(Script script, List<String> arguments) {
         String[] argv = arguments.toArray(String[]::new);
+        RedisAsyncCommands<String, String> user =
+                users.getOrDefault(script, connection).async();
         try {
-            return answer(connection.async().evalsha(script.sha(), ScriptOutputType.MULTI, keys.all(), argv));
+            return answer(user.evalsha(script.sha(), ScriptOutputType.MULTI, keys.all(), argv));
         } catch (RedisNoScriptException e) {
-            return answer(connection.async().eval(script.text(), ScriptOutputType.MULTI, keys.all(), argv));
+            return answer(user.eval(script.text(), ScriptOutputType.MULTI, keys.all(), argv));
         }
     }
 
@@ -657,6 +716,7 @@ final class Scripted implements AutoCloseable {
     @Override
     public void close() {
         redis.del(keys.all());
+        users.values().forEach(StatefulRedisConnection::close);
         connection.close();
         client.shutdown();
     }

@@ -10,6 +10,12 @@ final class Await {
 
     private Await() {}
 
+    /** Lets time pass, where time itself is what a fault is made of. */
+    static void pass(Duration time) {
+        long end = System.nanoTime() + time.toNanos();
+        until(time.plusSeconds(1), () -> System.nanoTime() >= end, () -> "time itself");
+    }
+
     /**
      * Returns as soon as the condition holds.
      *

@@ -29,11 +29,15 @@ final class Commands {
     private Commands() {}
 
     static String run(String uri, String... words) {
+        return run(TIMEOUT, uri, words);
+    }
+
+    static String run(Duration timeout, String uri, String... words) {
         if (words.length == 0) {
             throw new IllegalArgumentException("a command has at least its name");
         }
         RedisURI target = RedisURI.create(uri);
-        target.setTimeout(TIMEOUT);
+        target.setTimeout(timeout);
         CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8);
         Arrays.stream(words).skip(1).forEach(arguments::add);
         try (StatefulRedisConnection<String, String> connection = Client.SHARED.connect(target)) {

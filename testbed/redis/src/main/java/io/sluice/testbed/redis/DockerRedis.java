@@ -3,76 +3,105 @@ package io.sluice.testbed.redis;
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse.ContainerState;
 import io.lettuce.core.RedisException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.dockerclient.DockerClientConfigUtils;
 import org.testcontainers.images.PullPolicy;
 import org.testcontainers.utility.DockerImageName;
+import org.testcontainers.utility.MountableFile;
 
 /**
- * A Redis in a container. The host's port is chosen here, because Docker gives a container another one each time it
- * starts.
+ * A Redis in a container, by Testcontainers. The ports are chosen here, because Docker gives a container others each time
+ * it starts; they are open to this host only.
  */
 final class DockerRedis implements RedisServer {
     static final String DEFAULT_IMAGE = "redis:7-bookworm";
 
+    private static final int READABLE = 0755;
+
     private static final Duration START = Duration.ofSeconds(30);
     private static final Duration RESTART = Duration.ofSeconds(10);
     private static final int REDIS_PORT = 6379;
+    private static final int TLS_PORT = 6380;
+    private static final String TLS_DIRECTORY = "/tls";
+    private static final String HOST = "127.0.0.1";
+
+    /** Why this JVM tries no more containers; each that does not come up costs half a minute. */
+    private static volatile @Nullable String givenUp;
 
     private final GenericContainer<?> container;
     private final int port;
-    private final String host;
+    private final OptionalInt tlsPort;
+    private final Optional<String> password;
     private final String version;
 
-    private DockerRedis(GenericContainer<?> container, int port) {
+    private DockerRedis(GenericContainer<?> container, int port, OptionalInt tlsPort, Optional<String> password) {
         this.container = container;
         this.port = port;
-        this.host = awaitAnswer(List.of("127.0.0.1", container.getHost()));
+        this.tlsPort = tlsPort;
+        this.password = password;
+        awaitAnswer();
         this.version = ExistingRedis.version(uri());
     }
 
     /**
-     * Why there will be no container; empty where there is one.
+     * Why there will be no container; empty where there is one. What is sure to fail is seen before Testcontainers is
+     * asked: without an engine it fills the log, and an image that cannot be pulled costs it minutes.
      *
-     * @param pull whether an image that is not here may be pulled, which takes minutes where it fails
+     * @param pull whether an image that is not here may be pulled
      */
     static Optional<String> missing(String image, boolean pull) {
+        if (givenUp != null) {
+            return Optional.ofNullable(givenUp);
+        }
         Map<String, String> environment = System.getenv();
-        Optional<DockerEngine> engine = DockerEngine.find(environment);
-        if (engine.isEmpty()) {
-            return Optional.of("no Docker engine answers");
+        if (!isNamed(environment)) {
+            return Optional.of("no Docker engine");
         }
-        if (pull) {
-            return Optional.empty();
-        }
-        return needed(image, environment).entrySet().stream()
-                .filter(needed -> !engine.get().has(needed.getKey()))
-                .map(needed -> "the Docker engine has no image " + needed.getKey() + needed.getValue())
-                .findFirst();
-    }
-
-    /**
-     * The images and why they are needed. Besides ours, Testcontainers starts one that cleans up, and inside a container
-     * one that finds out the engine's address. It reads from the environment only that it should not.
-     */
-    private static Map<String, String> needed(String image, Map<String, String> environment) {
-        Map<String, String> needed = new LinkedHashMap<>();
-        needed.put(image, "");
-        if (!Boolean.parseBoolean(environment.get("TESTCONTAINERS_RYUK_DISABLED"))) {
-            needed.put("testcontainers/ryuk", ", which is needed unless TESTCONTAINERS_RYUK_DISABLED=true");
+        if (!pull && !Boolean.parseBoolean(environment.get("TESTCONTAINERS_RYUK_DISABLED"))) {
+            return Optional.of(
+                    "TESTCONTAINERS_RYUK_DISABLED is not true, so Testcontainers would pull an image of its own");
         }
         if (DockerClientConfigUtils.IN_A_CONTAINER && !environment.containsKey("TESTCONTAINERS_HOST_OVERRIDE")) {
-            needed.put("alpine", ", which is needed unless TESTCONTAINERS_HOST_OVERRIDE is set, as to 127.0.0.1");
+            return Optional.of(
+                    "TESTCONTAINERS_HOST_OVERRIDE is not set, as to 127.0.0.1, which is needed in a container");
         }
-        return needed;
+        DockerClientFactory testcontainers = DockerClientFactory.instance();
+        if (!testcontainers.isDockerAvailable()) {
+            return Optional.of("no Docker engine answers");
+        }
+        boolean here = !testcontainers
+                .client()
+                .listImagesCmd()
+                .withReferenceFilter(image)
+                .exec()
+                .isEmpty();
+        return here || pull ? Optional.empty() : Optional.of("the Docker engine has no image " + image);
+    }
+
+    /** There will be no more containers in this JVM. */
+    static void giveUp(String reason) {
+        givenUp = reason;
+    }
+
+    private static boolean isNamed(Map<String, String> environment) {
+        String runtime = environment.getOrDefault("XDG_RUNTIME_DIR", "/var/run");
+        String home = System.getProperty("user.home");
+        return environment.containsKey("DOCKER_HOST")
+                || Stream.of("/var/run", runtime, home + "/.docker/run")
+                        .anyMatch(directory -> Files.exists(Path.of(directory, "docker.sock")));
     }
 
     /**
@@ -84,36 +113,56 @@ final class DockerRedis implements RedisServer {
     @SuppressWarnings("resource")
     static DockerRedis start(String image, RedisOptions options, boolean pull) {
         int port = Ports.free();
+        List<String> bindings = new ArrayList<>(List.of(binding(port, REDIS_PORT)));
+        // From inside the container we are no local client.
         List<String> command = new ArrayList<>(List.of("redis-server", "--protected-mode", "no"));
-        command.addAll(options.commandLine());
+        command.addAll(options.commandLine("yes"));
         GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(image))
                 .withImagePullPolicy(pull ? PullPolicy.defaultPolicy() : name -> false)
-                .withCommand(command.toArray(String[]::new))
-                .withExposedPorts(REDIS_PORT)
                 .waitingFor(Wait.forLogMessage(".*Ready to accept connections.*", 1))
                 .withStartupTimeout(START);
-        container.setPortBindings(List.of("127.0.0.1:" + port + ":" + REDIS_PORT));
+        OptionalInt tlsPort = OptionalInt.empty();
+        Certificates certificates = options.certificates();
+        if (certificates != null) {
+            tlsPort = OptionalInt.of(Ports.free());
+            bindings.add(binding(tlsPort.getAsInt(), TLS_PORT));
+            command.addAll(Certificates.arguments(TLS_PORT, TLS_DIRECTORY));
+            container.withCopyFileToContainer(
+                    MountableFile.forHostPath(certificates.directory(), READABLE), TLS_DIRECTORY);
+        }
+        container.withCommand(command.toArray(String[]::new));
+        container.setPortBindings(bindings);
         try {
             container.start();
-            return new DockerRedis(container, port);
+            return new DockerRedis(container, port, tlsPort, options.password());
         } catch (RuntimeException e) {
             container.stop();
             throw new IllegalStateException("Redis from Docker image " + image + " did not start", e);
         }
     }
 
-    @Override
-    public String uri() {
-        return uri(host);
+    private static String binding(int port, int inside) {
+        return HOST + ":" + port + ":" + inside;
     }
 
-    private String uri(String at) {
-        return "redis://" + at + ":" + port;
+    @Override
+    public String address() {
+        return HOST;
     }
 
     @Override
     public int port() {
         return port;
+    }
+
+    @Override
+    public OptionalInt tlsPort() {
+        return tlsPort;
+    }
+
+    @Override
+    public Optional<String> password() {
+        return password;
     }
 
     @Override
@@ -159,7 +208,14 @@ final class DockerRedis implements RedisServer {
     public void restart() {
         resume();
         client().restartContainerCmd(container.getContainerId()).exec();
-        awaitAnswer(List.of(host));
+        awaitAnswer();
+    }
+
+    @Override
+    public void restartEmpty() {
+        container.stop();
+        container.start(); // another container, from the same image and with the same ports
+        awaitAnswer();
     }
 
     @Override
@@ -175,18 +231,16 @@ final class DockerRedis implements RedisServer {
         return client().inspectContainerCmd(container.getContainerId()).exec().getState();
     }
 
-    /** The first of the hosts at which it answers: inside a container 127.0.0.1 is not the engine's host. */
-    private String awaitAnswer(List<String> hosts) {
+    private void awaitAnswer() {
         Await.until(
                 RESTART,
-                () -> hosts.stream().anyMatch(this::answers),
+                this::answers,
                 () -> "an answer from Docker's Redis on port " + port + "; its log is\n" + container.getLogs());
-        return hosts.stream().filter(this::answers).findFirst().orElseThrow();
     }
 
-    private boolean answers(String at) {
+    private boolean answers() {
         try {
-            return Commands.run(uri(at), "PING").equals("PONG");
+            return command("PING").equals("PONG");
         } catch (RedisException notYet) {
             return false;
         }

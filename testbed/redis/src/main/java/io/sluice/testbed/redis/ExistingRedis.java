@@ -1,6 +1,8 @@
 package io.sluice.testbed.redis;
 
 import io.lettuce.core.RedisURI;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,8 +31,24 @@ final class ExistingRedis implements RedisServer {
     }
 
     @Override
+    public String address() {
+        return RedisURI.create(uri).getHost();
+    }
+
+    @Override
     public int port() {
         return RedisURI.create(uri).getPort();
+    }
+
+    @Override
+    public OptionalInt tlsPort() {
+        return OptionalInt.empty();
+    }
+
+    /** Whatever it is, it is in the address. */
+    @Override
+    public Optional<String> password() {
+        return Optional.empty();
     }
 
     @Override
@@ -70,6 +88,11 @@ final class ExistingRedis implements RedisServer {
 
     @Override
     public void restart() {
+        throw notOurs("restart");
+    }
+
+    @Override
+    public void restartEmpty() {
         throw notOurs("restart");
     }
 

@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
-/** A Redis Cluster of three primaries, without replicas, each with a third of the slots. */
+/** A Redis Cluster of three primaries, each with a third of the slots, and with a replica or without. */
 public final class RedisCluster implements AutoCloseable {
     private static final int PRIMARIES = 3;
     private static final Duration FORMS = Duration.ofSeconds(20);
     private static final String MIGRATE_TIMEOUT_MS = "5000";
 
+    private static final Duration FAILS_OVER = Duration.ofSeconds(30);
+
+    /** The primaries to begin with, then the replicas in the same order. */
     private final List<Node> nodes;
 
     private RedisCluster(List<Node> nodes) {
@@ -26,14 +29,24 @@ public final class RedisCluster implements AutoCloseable {
      * @throws IllegalStateException it did not form; the message says which node thinks what
      */
     public static RedisCluster start() {
+        return start(PRIMARIES);
+    }
+
+    /** The same with a replica for each primary, which takes over when that is gone. */
+    public static RedisCluster startWithReplicas() {
+        return start(2 * PRIMARIES);
+    }
+
+    private static RedisCluster start(int count) {
         RedisBinary binary = RedisSource.fromEnvironment().binary();
         List<Node> started = new ArrayList<>();
         try {
-            for (int i = 0; i < PRIMARIES; i++) {
+            for (int i = 0; i < count; i++) {
                 started.add(Node.start(binary, i));
             }
             RedisCluster cluster = new RedisCluster(started);
             cluster.form();
+            cluster.replicate();
             return cluster;
         } catch (RuntimeException e) {
             started.forEach(node -> node.server.close());
@@ -42,15 +55,17 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     private void form() {
-        for (int i = 0; i < PRIMARIES; i++) {
+        for (int i = 0; i < nodes.size(); i++) {
             Node node = nodes.get(i);
             // Nodes of the same epoch would first have to agree whose comes first.
             node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
-            node.command(
-                    "CLUSTER",
-                    "ADDSLOTSRANGE",
-                    String.valueOf(i * SlotHash.SLOT_COUNT / PRIMARIES),
-                    String.valueOf((i + 1) * SlotHash.SLOT_COUNT / PRIMARIES - 1));
+            if (i < PRIMARIES) {
+                node.command(
+                        "CLUSTER",
+                        "ADDSLOTSRANGE",
+                        String.valueOf(i * SlotHash.SLOT_COUNT / PRIMARIES),
+                        String.valueOf((i + 1) * SlotHash.SLOT_COUNT / PRIMARIES - 1));
+            }
             nodes.get(0)
                     .command(
                             "CLUSTER",
@@ -61,11 +76,26 @@ public final class RedisCluster implements AutoCloseable {
         }
         Await.until(
                 FORMS,
-                () -> nodes.stream().allMatch(Node::isReady),
+                () -> nodes.stream().allMatch(node -> node.isReady(nodes.size())),
                 () -> "the cluster did not form: "
                         + nodes.stream()
                                 .map(node -> node.command("CLUSTER", "INFO"))
                                 .toList());
+    }
+
+    private void replicate() {
+        for (int i = PRIMARIES; i < nodes.size(); i++) {
+            nodes.get(i)
+                    .command("CLUSTER", "REPLICATE", nodes.get(i - PRIMARIES).id());
+        }
+        for (Node replica : nodes.subList(PRIMARIES, nodes.size())) {
+            // All must know of it: who does not would not vote for it.
+            Await.until(
+                    FORMS,
+                    () -> Replication.isUp(replica.server)
+                            && nodes.stream().allMatch(node -> node.knowsForReplica(replica.id())),
+                    () -> "the copy of a replica: " + replica.command("INFO", "replication"));
+        }
     }
 
     /** The address of one node, from which a cluster client finds the others. */
@@ -73,9 +103,77 @@ public final class RedisCluster implements AutoCloseable {
         return nodes.get(0).server.uri();
     }
 
-    /** The nodes, in the order of the slots that they start with. They may be paused, killed and restarted. */
+    /**
+     * The primaries that there were at the start, in the order of their slots, then their replicas, if any, in the same
+     * order. They may be paused, killed and restarted.
+     */
     public List<RedisServer> nodes() {
         return nodes.stream().<RedisServer>map(node -> node.server).toList();
+    }
+
+    /**
+     * The other server of a primary and its replica, whichever is which by now.
+     *
+     * @throws IllegalStateException this cluster has no replicas
+     */
+    public RedisServer twin(RedisServer server) {
+        if (nodes.size() == PRIMARIES) {
+            throw new IllegalStateException("a cluster without replicas");
+        }
+        return nodes.get((nodes.indexOf(node(server)) + PRIMARIES) % nodes.size()).server;
+    }
+
+    /** Kills a primary and returns its replica once all take that for the primary, after three to five seconds. */
+    public RedisServer crash(RedisServer primary) {
+        Replication.awaitCopy(primary, twin(primary));
+        return kill(primary);
+    }
+
+    private RedisServer kill(RedisServer primary) {
+        RedisServer replica = twin(primary);
+        primary.kill();
+        awaitPrimary(replica);
+        return replica;
+    }
+
+    /**
+     * As {@link #crash}, but all that was written to it in the last moments is lost: its replica got none of it.
+     *
+     * @param last how long they are cut off from each other before the kill; up to ten seconds, or the replica would be too
+     *     old to take over
+     */
+    public RedisServer crashLosing(RedisServer primary, Duration last) {
+        return crashLosing(primary, () -> Await.pass(last));
+    }
+
+    /** The same, where all that is done meanwhile is lost. */
+    public RedisServer crashLosing(RedisServer primary, Runnable meanwhile) {
+        Replication.cut(primary, twin(primary));
+        meanwhile.run();
+        return kill(primary);
+    }
+
+    /** Lets primary and replica change places with nothing lost, and returns the new primary. */
+    public RedisServer failOver(RedisServer primary) {
+        RedisServer replica = twin(primary);
+        Replication.awaitCopy(primary, replica);
+        replica.command("CLUSTER", "FAILOVER");
+        awaitPrimary(replica);
+        Await.until(
+                FAILS_OVER,
+                () -> Replication.isReplica(primary) && Replication.isUp(primary),
+                () -> "the old primary as a replica: " + primary.command("INFO", "replication"));
+        return replica;
+    }
+
+    private void awaitPrimary(RedisServer server) {
+        String id = node(server).id();
+        Await.until(
+                FAILS_OVER,
+                () -> nodes.stream()
+                        .filter(node -> node.server.running())
+                        .allMatch(node -> node.isWhole() && node.knowsForPrimary(id)),
+                () -> "no failover to " + server.uri() + ": " + server.command("CLUSTER", "NODES"));
     }
 
     /** The slot of a key, by its hash tag if it has one: 0 to 16,383. */
@@ -126,7 +224,9 @@ public final class RedisCluster implements AutoCloseable {
         // The new owner first: the other way round the slot would for a moment have none.
         to.command("CLUSTER", "SETSLOT", number, "NODE", target);
         for (Node node : nodes) {
-            node.command("CLUSTER", "SETSLOT", number, "NODE", target);
+            if (Replication.isPrimary(node.server)) {
+                node.command("CLUSTER", "SETSLOT", number, "NODE", target);
+            }
         }
     }
 
@@ -151,8 +251,12 @@ public final class RedisCluster implements AutoCloseable {
                     "--cluster-enabled", "yes",
                     "--cluster-node-timeout", "2000",
                     "--cluster-port", String.valueOf(busPort));
-            RedisProcess server =
-                    RedisProcess.start(binary, "cluster-" + number + "-", (port, directory) -> options.commandLine());
+            RedisProcess server = RedisProcess.start(
+                    binary,
+                    Place.HERE,
+                    "cluster-" + number + "-",
+                    options,
+                    directory -> options.commandLine(Place.HERE.debug()));
             return new Node(server, busPort);
         }
 
@@ -164,9 +268,29 @@ public final class RedisCluster implements AutoCloseable {
             return command("CLUSTER", "MYID");
         }
 
-        boolean isReady() {
-            String info = command("CLUSTER", "INFO");
-            return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + PRIMARIES);
+        boolean isReady(int count) {
+            return isWhole() && command("CLUSTER", "INFO").contains("cluster_known_nodes:" + count);
+        }
+
+        /** Whether to its knowledge every slot has a node that answers for it. */
+        boolean isWhole() {
+            return command("CLUSTER", "INFO").contains("cluster_state:ok");
+        }
+
+        boolean knowsForPrimary(String id) {
+            return knows(id, "master");
+        }
+
+        boolean knowsForReplica(String id) {
+            return knows(id, "slave");
+        }
+
+        /** A line of {@code CLUSTER NODES}: id, address, flags as {@code myself,master}, ... */
+        private boolean knows(String id, String flag) {
+            return command("CLUSTER", "NODES")
+                    .lines()
+                    .anyMatch(line -> line.startsWith(id)
+                            && List.of(line.split(" ", 4)[2].split(",", -1)).contains(flag));
         }
 
         /** Its own line of {@code CLUSTER NODES} ends with the slots it has, as {@code 7} or {@code 0-5460}. */

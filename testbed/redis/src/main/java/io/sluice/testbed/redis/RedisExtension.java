@@ -56,7 +56,7 @@ final class RedisExtension implements ExecutionCondition, ParameterResolver, Bef
             context.getRoot().getStore(NAMESPACE).computeIfAbsent("shared", key -> closing);
             return RedisServers.shared();
         }
-        RedisOptions options = new RedisOptions(with.persistent(), List.of(with.arguments()));
+        RedisOptions options = new RedisOptions(with.persistent(), List.of(with.arguments()), null);
         return annotated
                 .context()
                 .getStore(NAMESPACE)

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -30,35 +32,53 @@ final class RedisProcess implements RedisServer {
     private static final Pattern PORT_TAKEN = Pattern.compile("Address already in use|Failed listening on port");
 
     private final RedisBinary binary;
+    private final Place place;
     private final List<String> arguments;
+    private final Optional<String> password;
     private final int port;
+    private final OptionalInt tlsPort;
     private final Path directory;
     private volatile Process process;
     private volatile String version = "unknown";
 
-    private RedisProcess(RedisBinary binary, int port, Path directory, List<String> arguments) throws PortTaken {
+    private RedisProcess(
+            RedisBinary binary, Place place, int port, Path directory, RedisOptions options, List<String> arguments)
+            throws PortTaken {
         this.binary = binary;
+        this.place = place;
         this.port = port;
         this.directory = directory;
-        this.arguments = arguments;
+        this.password = options.password();
+        Certificates certificates = options.certificates();
+        this.tlsPort = certificates == null ? OptionalInt.empty() : OptionalInt.of(Ports.free());
+        List<String> all = new ArrayList<>(arguments);
+        if (certificates != null) {
+            all.addAll(Certificates.arguments(
+                    tlsPort.getAsInt(), certificates.directory().toString()));
+        }
+        this.arguments = List.copyOf(all);
         this.process = launch();
     }
 
     static RedisProcess start(RedisBinary binary, RedisOptions options) {
-        return start(binary, "redis-", (port, directory) -> options.commandLine());
+        return start(binary, Place.HERE, options);
     }
 
-    /** Makes the arguments of a server, and the files they name, once its port and directory are known. */
+    static RedisProcess start(RedisBinary binary, Place place, RedisOptions options) {
+        return start(binary, place, "redis-", options, directory -> options.commandLine(place.debug()));
+    }
+
+    /** Makes the arguments of a server, and the files they name, once its directory is known. */
     interface Setup {
-        List<String> arguments(int port, Path directory) throws IOException;
+        List<String> arguments(Path directory) throws IOException;
     }
 
-    static RedisProcess start(RedisBinary binary, String name, Setup setup) {
+    static RedisProcess start(RedisBinary binary, Place place, String name, RedisOptions options, Setup setup) {
         for (int i = 1; ; i++) {
             int port = Ports.free();
             Path directory = Scratch.directory(name);
             try {
-                return new RedisProcess(binary, port, directory, setup.arguments(port, directory));
+                return new RedisProcess(binary, place, port, directory, options, setup.arguments(directory));
             } catch (PortTaken e) {
                 Scratch.delete(directory);
                 if (i == PORT_TRIES) {
@@ -72,21 +92,7 @@ final class RedisProcess implements RedisServer {
     }
 
     private Process launch() throws PortTaken {
-        List<String> command = new ArrayList<>(List.of(binary.file().toString()));
-        command.addAll(arguments); // first, because a configuration file must be
-        command.addAll(List.of("--port", String.valueOf(port), "--bind", "127.0.0.1", "--dir", directory.toString()));
-        Process started;
-        try {
-            started = new ProcessBuilder(command)
-                    .directory(directory.toFile())
-                    .redirectInput(new File("/dev/null"))
-                    .redirectErrorStream(true)
-                    .redirectOutput(log().toFile())
-                    .start();
-            Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(started.pid()));
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot run " + binary.file(), e);
-        }
+        Process started = run(List.of());
         try {
             awaitReady(started);
             return started;
@@ -94,6 +100,26 @@ final class RedisProcess implements RedisServer {
             // Also when interrupted, as by a test's time limit.
             started.destroyForcibly();
             throw e;
+        }
+    }
+
+    private Process run(List<String> more) {
+        List<String> command = new ArrayList<>(List.of(binary.file().toString()));
+        command.addAll(arguments); // first, because a configuration file must be
+        command.addAll(List.of("--port", String.valueOf(port), "--dir", directory.toString()));
+        command.addAll(place.listening());
+        command.addAll(more);
+        try {
+            Process started = new ProcessBuilder(place.command(command))
+                    .directory(directory.toFile())
+                    .redirectInput(new File("/dev/null"))
+                    .redirectErrorStream(true)
+                    .redirectOutput(log().toFile())
+                    .start();
+            Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(started.pid()));
+            return started;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot run " + binary.file(), e);
         }
     }
 
@@ -115,13 +141,23 @@ final class RedisProcess implements RedisServer {
     }
 
     @Override
-    public String uri() {
-        return "redis://127.0.0.1:" + port;
+    public String address() {
+        return place.address();
     }
 
     @Override
     public int port() {
         return port;
+    }
+
+    @Override
+    public OptionalInt tlsPort() {
+        return tlsPort;
+    }
+
+    @Override
+    public Optional<String> password() {
+        return password;
     }
 
     @Override
@@ -173,6 +209,25 @@ final class RedisProcess implements RedisServer {
         if (!waitFor(process, STOP)) {
             end(process);
         }
+        relaunch();
+    }
+
+    @Override
+    public synchronized void restartEmpty() {
+        end(process);
+        Scratch.delete(directory.resolve("appendonlydir"));
+        Scratch.delete(directory.resolve("dump.rdb"));
+        relaunch();
+    }
+
+    /** Starts it again without waiting until it has read its data back, which takes it this long for each key. */
+    synchronized void restartSlowly(Duration eachKey) {
+        end(process);
+        long delayUs = Math.max(1, eachKey.toNanos() / 1_000);
+        process = run(List.of("--key-load-delay", String.valueOf(delayUs)));
+    }
+
+    private void relaunch() {
         try {
             process = launch();
         } catch (PortTaken e) {

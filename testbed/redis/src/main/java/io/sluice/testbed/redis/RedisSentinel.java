@@ -39,12 +39,9 @@ public final class RedisSentinel implements AutoCloseable {
         List<RedisServer> servers = new ArrayList<>();
         List<RedisProcess> sentinels = new ArrayList<>();
         try {
-            // Otherwise the first copy to the replica waits five seconds for others that might want one too.
-            RedisOptions options = RedisOptions.DEFAULT.with("--repl-diskless-sync-delay", "0");
-            RedisServer primary = RedisProcess.start(binary, options);
+            RedisServer primary = RedisProcess.start(binary, RedisOptions.DEFAULT);
             servers.add(primary);
-            servers.add(RedisProcess.start(
-                    binary, options.with("--replicaof", "127.0.0.1", String.valueOf(primary.port()))));
+            servers.add(RedisProcess.start(binary, RedisOptions.DEFAULT.asReplicaOf(primary)));
             for (int i = 0; i < SENTINELS; i++) {
                 sentinels.add(sentinel(binary, "sentinel-" + i + "-", primary));
             }
@@ -59,7 +56,8 @@ public final class RedisSentinel implements AutoCloseable {
     }
 
     private static RedisProcess sentinel(RedisBinary binary, String name, RedisServer primary) {
-        RedisProcess sentinel = RedisProcess.start(binary, name, (port, directory) -> arguments(directory, primary));
+        RedisProcess sentinel = RedisProcess.start(
+                binary, Place.HERE, name, RedisOptions.DEFAULT, directory -> arguments(directory, primary));
         // They meet, and see an old primary come back, after several of these periods, which are seconds otherwise.
         sentinel.command("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500", "ask-period", "200");
         return sentinel;
@@ -123,8 +121,53 @@ public final class RedisSentinel implements AutoCloseable {
         Await.until(
                 FAILS_OVER,
                 () -> sentinels.stream().allMatch(sentinel -> holdsForPrimary(sentinel, to))
-                        && to.command("ROLE").startsWith("master"),
+                        && Replication.isPrimary(to),
                 () -> "no failover from " + from.uri() + " to " + to.uri());
+        return to;
+    }
+
+    /** Kills the primary and returns the one that took over, after two to three seconds. */
+    public RedisServer crash() {
+        Replication.awaitCopy(primary(), replica());
+        return kill(primary());
+    }
+
+    private RedisServer kill(RedisServer primary) {
+        primary.kill();
+        return awaitFailover(primary);
+    }
+
+    /**
+     * As {@link #crash}, but all that was written in the last moments is lost: the replica got none of it, and nobody
+     * noticed.
+     *
+     * @param last how long it is cut off before the kill; up to ten seconds, or it would be too old to take over
+     */
+    public RedisServer crashLosing(Duration last) {
+        return crashLosing(() -> Await.pass(last));
+    }
+
+    /** The same, where all that is done meanwhile is lost. */
+    public RedisServer crashLosing(Runnable meanwhile) {
+        Replication.cut(primary(), replica());
+        meanwhile.run();
+        return kill(primary());
+    }
+
+    /**
+     * Has the Sentinels make the replica the primary while all is well, and returns it once the old one has become its
+     * replica. The old primary takes writes until then, some of which may be lost.
+     */
+    public RedisServer failOver() {
+        RedisServer from = primary();
+        RedisServer to = other(from);
+        Replication.awaitCopy(from, to);
+        sentinels.get(0).command("SENTINEL", "FAILOVER", NAME);
+        awaitFailover(from);
+        Await.until(
+                FAILS_OVER,
+                () -> Replication.isReplica(from) && Replication.isUp(from),
+                () -> "the old primary as a replica: " + from.command("INFO", "replication"));
         return to;
     }
 

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The way to a Redis, wherever this runs: one that is named, found, in a container or embedded, in the order of
- * {@link Backend}. Which one it became, and its version, is logged once.
+ * {@link Backend}. Which one it became, its version, and what was tried before is logged once.
  */
 public final class RedisServers {
     private static final Logger log = LoggerFactory.getLogger(RedisServers.class);
@@ -55,14 +55,25 @@ public final class RedisServers {
         return announce(RedisSource.fromEnvironment().start(options));
     }
 
-    private static RedisServer announce(RedisServer server) {
+    /**
+     * As {@link #start(RedisOptions)}, but a process of this host wherever other servers come from: for what cannot be done
+     * to a container.
+     */
+    public static RedisServer startProcess(RedisOptions options) {
+        return RedisSource.fromEnvironment().process(options);
+    }
+
+    private static RedisServer announce(RedisSource.Found found) {
+        RedisServer server = found.server();
         synchronized (announced) {
             if (announced.add(server.backend())) {
+                String missing = String.join(", ", found.missing());
                 log.info(
-                        "Redis {} from {} on port {}",
+                        "Redis {} from {} on port {}{}",
                         server.version(),
                         server.backend().description(),
-                        server.port());
+                        server.port(),
+                        missing.isEmpty() ? "" : " (" + missing + ")");
             }
         }
         return server;

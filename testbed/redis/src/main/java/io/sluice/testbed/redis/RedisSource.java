@@ -1,8 +1,10 @@
 package io.sluice.testbed.redis;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,29 +12,31 @@ import org.jspecify.annotations.Nullable;
  *
  * @param uri a server that runs already
  * @param forced the one backend to use, whatever else there is
+ * @param first the backend to try before the others
  * @param path where to look for {@code redis-server}, as the shell's {@code PATH}
  * @param image what a container is made of
  */
 record RedisSource(
         @Nullable String uri,
         @Nullable Backend forced,
+        @Nullable Backend first,
         @Nullable String path,
         String image) {
 
     static RedisSource fromEnvironment() {
-        String forced = setting("sluice.redis.backend", "SLUICE_REDIS_BACKEND");
         String image = setting("sluice.redis.image", "SLUICE_REDIS_IMAGE");
         return new RedisSource(
                 setting("SLUICE_REDIS", "SLUICE_REDIS"),
-                forced == null ? null : Backend.of(forced),
+                backend("sluice.redis.backend", "SLUICE_REDIS_BACKEND"),
+                backend("sluice.redis.first", "SLUICE_REDIS_FIRST"),
                 System.getenv("PATH"),
                 image == null ? DockerRedis.DEFAULT_IMAGE : image);
     }
 
     /** A server to share: the one that runs already, or a new one. */
-    RedisServer open() {
+    Found open() {
         if (uri != null && tries(Backend.EXISTING)) {
-            return new ExistingRedis(uri);
+            return new Found(new ExistingRedis(uri), List.of());
         }
         return start(RedisOptions.DEFAULT);
     }
@@ -43,23 +47,47 @@ record RedisSource(
     }
 
     /** A new server, which its caller may kill, flush and close. */
-    RedisServer start(RedisOptions options) {
+    Found start(RedisOptions options) {
         List<String> missing = new ArrayList<>();
-        Optional<RedisBinary> installed = installed(missing);
-        if (installed.isPresent()) {
-            return RedisProcess.start(installed.get(), options);
+        Optional<RedisServer> server = Optional.empty();
+        for (Backend backend : order()) {
+            server = server.or(() -> switch (backend) {
+                case DOCKER -> container(options, missing);
+                case PATH -> installed(missing).map(binary -> RedisProcess.start(binary, options));
+                case EMBEDDED -> embedded(missing).map(binary -> RedisProcess.start(binary, options));
+                case EXISTING -> Optional.empty();
+            });
         }
-        Optional<RedisServer> container = tries(Backend.DOCKER) ? container(options, missing) : Optional.empty();
-        if (container.isPresent()) {
-            return container.get();
+        return new Found(server.orElseThrow(() -> none(missing)), missing);
+    }
+
+    /**
+     * A server and why it is not another.
+     *
+     * @param missing what was tried before and is not here
+     */
+    record Found(RedisServer server, List<String> missing) {
+        Found {
+            missing = List.copyOf(missing);
         }
-        return RedisProcess.start(embedded(missing).orElseThrow(() -> none(missing)), options);
+    }
+
+    /** A new server as a process of this host, wherever others come from. */
+    RedisServer process(RedisOptions options) {
+        return RedisProcess.start(binary(), options);
     }
 
     /** A binary to make topologies of. */
     RedisBinary binary() {
         List<String> missing = new ArrayList<>();
         return installed(missing).or(() -> embedded(missing)).orElseThrow(() -> none(missing));
+    }
+
+    private List<Backend> order() {
+        return Stream.concat(Stream.ofNullable(first), Arrays.stream(Backend.values()))
+                .distinct()
+                .filter(this::tries)
+                .toList();
     }
 
     private Optional<RedisBinary> installed(List<String> missing) {
@@ -92,7 +120,8 @@ record RedisSource(
             if (forcedToIt) {
                 throw e;
             }
-            missing.add(e.getMessage());
+            DockerRedis.giveUp(String.valueOf(e.getMessage()));
+            missing.add(String.valueOf(e.getMessage()));
         }
         return Optional.empty();
     }
@@ -106,6 +135,11 @@ record RedisSource(
             missing.add("only " + forced.description() + " is allowed");
         }
         return new NoRedisException("no Redis to start here: " + String.join(", ", missing));
+    }
+
+    private static @Nullable Backend backend(String property, String variable) {
+        String name = setting(property, variable);
+        return name == null ? null : Backend.of(name);
     }
 
     private static @Nullable String setting(String property, String variable) {

@@ -12,21 +12,26 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one directory of this JVM that holds the directories of all its servers, and its reaper: a shell that waits for
- * the end of this JVM, however it ends, then kills every server that is left and removes the directory.
+ * the end of this JVM, however it ends, then kills every server that is left, undoes what else there is, and removes the
+ * directory.
  *
  * <p>A shutdown hook would not run when the JVM is killed, and where it runs it would race the hooks of those who still
  * use the server. The reaper does neither: it reads from a pipe whose other end closes with the JVM.
  */
 final class Scratch {
-    /** Holds the process id of a directory's server while it runs. */
+    /** Holds the process id of a directory's server while it runs; further files may begin with this name. */
     static final String PID_FILE = "pid";
+
+    /** Holds shell commands that undo what a directory stands for, beyond processes and files. */
+    static final String UNDO_FILE = "undo";
 
     private static final String REAPER = """
             trap '' INT TERM HUP
             read -r _
-            for f in "$1"/*/%1$s; do [ -f "$f" ] && kill -9 "$(cat "$f")"; done
+            for f in "$1"/*/%1$s*; do [ -f "$f" ] && kill -9 "$(cat "$f")"; done
+            for f in "$1"/*/%2$s; do [ -f "$f" ] && sh "$f"; done
             rm -rf "$1"
-            """.formatted(PID_FILE);
+            """.formatted(PID_FILE, UNDO_FILE);
 
     private static @Nullable Path base;
 

@@ -17,4 +17,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.TYPE, ElementType.METHOD})
 @ExtendWith(TopologyExtension.OfCluster.class)
-public @interface WithCluster {}
+public @interface WithCluster {
+
+    /** Whether each primary has a replica, which takes over when it is gone. */
+    boolean replicas() default false;
+}

@@ -75,6 +75,11 @@ class RedisClusterIT {
     }
 
     @Test
+    void withoutReplicasNoneHasATwin() {
+        assertThatThrownBy(() -> cluster.twin(cluster.nodes().get(0))).hasMessage("a cluster without replicas");
+    }
+
+    @Test
     void onlyItsOwnNodesMigrate() {
         assertThatThrownBy(() -> cluster.migrateSlot(1, cluster.ownerOf(1), RedisServers.shared()))
                 .isInstanceOf(IllegalArgumentException.class)

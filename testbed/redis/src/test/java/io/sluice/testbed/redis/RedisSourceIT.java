@@ -19,7 +19,9 @@ class RedisSourceIT {
     @Test
     void aServerThatRunsAlreadyIsUsedAndNeverStopped() {
         try (RedisServer somebodys = RedisServers.start()) {
-            RedisServer found = new RedisSource(somebodys.uri(), null, null, IMAGE).open();
+            RedisServer found = new RedisSource(somebodys.uri(), null, null, null, IMAGE)
+                    .open()
+                    .server();
 
             assertThat(found.backend()).isEqualTo(Backend.EXISTING);
             assertThat(found.uri()).isEqualTo(somebodys.uri());
@@ -35,15 +37,15 @@ class RedisSourceIT {
 
     @Test
     void itIsNotTakenForAServerOfOnesOwn() {
-        RedisSource source = new RedisSource("redis://127.0.0.1:1", null, null, IMAGE);
-        try (RedisServer own = source.start(RedisOptions.DEFAULT)) {
+        RedisSource source = new RedisSource("redis://127.0.0.1:1", null, null, null, IMAGE);
+        try (RedisServer own = source.start(RedisOptions.DEFAULT).server()) {
             assertThat(own.backend()).isNotEqualTo(Backend.EXISTING);
         }
     }
 
     @Test
     void itMustAnswer() {
-        RedisSource source = new RedisSource("redis://127.0.0.1:1", null, null, IMAGE);
+        RedisSource source = new RedisSource("redis://127.0.0.1:1", null, null, null, IMAGE);
         assertThatThrownBy(source::open).hasMessageContaining("127.0.0.1");
     }
 
@@ -60,24 +62,41 @@ class RedisSourceIT {
 
     @Test
     void theEmbeddedBinaryIsTheLastResort() {
-        try (RedisServer redis = new RedisSource(null, null, "", IMAGE).open()) {
+        try (RedisServer redis =
+                new RedisSource(null, null, null, "", IMAGE).open().server()) {
             assertThat(redis.backend()).isEqualTo(Backend.EMBEDDED);
         }
     }
 
     @Test
     void oneBackendCanBeForced() {
-        try (RedisServer redis =
-                new RedisSource("redis://127.0.0.1:1", Backend.EMBEDDED, System.getenv("PATH"), IMAGE).open()) {
+        try (RedisServer redis = new RedisSource(
+                        "redis://127.0.0.1:1", Backend.EMBEDDED, null, System.getenv("PATH"), IMAGE)
+                .open()
+                .server()) {
             assertThat(redis.backend()).isEqualTo(Backend.EMBEDDED);
         }
-        assertThatThrownBy(() -> new RedisSource(null, Backend.PATH, "", IMAGE).open())
+        assertThatThrownBy(() -> new RedisSource(null, Backend.PATH, null, "", IMAGE).open())
                 .isInstanceOf(NoRedisException.class)
                 .hasMessage("no Redis to start here: no redis-server on PATH, only PATH is allowed");
-        assertThatThrownBy(() ->
-                        new RedisSource("redis://127.0.0.1:1", Backend.EXISTING, "", IMAGE).start(RedisOptions.DEFAULT))
+        assertThatThrownBy(() -> new RedisSource("redis://127.0.0.1:1", Backend.EXISTING, null, "", IMAGE)
+                        .start(RedisOptions.DEFAULT))
                 .isInstanceOf(NoRedisException.class)
                 .hasMessage("no Redis to start here: only SLUICE_REDIS is allowed");
+    }
+
+    @Test
+    void oneBackendCanBeTriedFirstAndIsPassedOverWhereItIsNot() {
+        RedisSource containers = new RedisSource(null, null, Backend.DOCKER, "", IMAGE);
+        RedisSource.Found found = containers.start(RedisOptions.DEFAULT);
+        try (RedisServer redis = found.server()) {
+            assertThat(redis.backend()).isEqualTo(Backend.EMBEDDED);
+            assertThat(found.missing()).hasSize(2).last().isEqualTo("no redis-server on PATH");
+        }
+        RedisSource embedded = new RedisSource(null, null, Backend.EMBEDDED, System.getenv("PATH"), IMAGE);
+        try (RedisServer redis = embedded.start(RedisOptions.DEFAULT).server()) {
+            assertThat(redis.backend()).isEqualTo(Backend.EMBEDDED);
+        }
     }
 
     @Test
