@@ -47,6 +47,15 @@ final class AgentMain {
 
         /** @param options of its JVM */
         Running(String uri, String project, int permits, String... options) {
+            this(ProcessBuilder::start, uri, project, permits, options);
+        }
+
+        /** How a process is started, such as on a host of its own. */
+        interface Starter {
+            Process start(ProcessBuilder builder) throws IOException;
+        }
+
+        Running(Starter starter, String uri, String project, int permits, String... options) {
             List<String> command = new ArrayList<>(List.of(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "-Xmx128m",
@@ -55,9 +64,7 @@ final class AgentMain {
             command.addAll(List.of("-cp", System.getProperty("java.class.path"), AgentMain.class.getName()));
             command.addAll(List.of(uri, project, Integer.toString(permits)));
             try {
-                process = new ProcessBuilder(command)
-                        .redirectError(ProcessBuilder.Redirect.INHERIT)
-                        .start();
+                process = starter.start(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT));
                 out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
                 expect("held");
             } catch (IOException e) {
