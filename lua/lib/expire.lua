@@ -261,9 +261,9 @@ end
 function window.schedule()
   for name, s in pairs(book) do
     if s and s.turned and not s.fresh then
-      s.changed, book.p.changed = true, true
       local ends = window.ends(s)
       if ends then
+        s.changed, book.p.changed = true, true
         redis.call('ZADD', times_key, ends, '$' .. name)
       else
         redis.call('ZREM', times_key, '$' .. name)

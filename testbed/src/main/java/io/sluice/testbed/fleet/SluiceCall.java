@@ -108,15 +108,16 @@ final class SluiceCall implements Errand {
         if (e != null && dropped && !inFlight) {
             story.waitsOn();
         }
-        // Ended already; said again they tell what they were charged.
+        // Ended already; said again they tell what they were charged, unless Redis is out and has not heard it yet.
         CompletableFuture<?>[] charges = permits.stream()
                 .map(permit -> permit.settleAsync(Usage.UNKNOWN)
-                        .thenAcceptAsync(ending -> story.charged(Charge.of(ending.charged())), around.loop())
+                        .thenApply(ending -> Charge.of(ending.charged()))
+                        .exceptionally(unbooked -> Charge.NOTHING)
+                        .thenAcceptAsync(story::charged, around.loop())
                         .toCompletableFuture())
                 .toArray(CompletableFuture[]::new);
         CompletableFuture.allOf(charges)
-                .whenCompleteAsync(
-                        (charged, unbooked) -> done.accept(this, told(e == null ? unbooked : e)), around.loop());
+                .whenCompleteAsync((charged, unexpected) -> done.accept(this, told(e)), around.loop());
     }
 
     private FleetEvent.Call told(@Nullable Throwable e) {
