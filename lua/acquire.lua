@@ -117,6 +117,7 @@ end
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 local scopes, places = {}, {}
 at, now = FIRST_SCOPE, nil

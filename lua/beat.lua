@@ -34,6 +34,7 @@ local HOST_COUNTS, HOST_GONE = 60000000, 900000000
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 
 local function counted(number, most) return number and number >= 0 and number <= most and number % 1 == 0 end
@@ -112,7 +113,7 @@ for _, entry in ipairs(redis.call('ZRANGEBYLEX', lines_key, '[i|' .. host .. '|'
   news[#news + 1] = id
 end
 local pauses = {}
-for k, name in ipairs(hold.all()) do pauses[k] = hold.told(hold.of(name), now) end
+for k, h in ipairs(hold.each()) do pauses[k] = hold.told(h, now) end
 -- Its own it is told here.
 granted_to[host] = nil
 local next_due = first_due()

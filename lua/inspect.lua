@@ -95,9 +95,8 @@ if what == 'line' then
 end
 if what == 'holds' then
   local reply = { 'holds' }
-  for k, name in ipairs(hold.all()) do
-    local h = hold.of(name)
-    reply[1 + k] = { name, h.till, h.opened, h.most, h.used, h.counts, h.kind, h.retryable, h.failures, h.note, h.since }
+  for k, h in ipairs(hold.each()) do
+    reply[1 + k] = { h.name, h.till, h.opened, h.most, h.used, h.counts, h.kind, h.retryable, h.failures, h.note, h.since }
   end
   return reply
 end

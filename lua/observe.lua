@@ -10,7 +10,8 @@
 --                 us the scope is on hold (-1 = until released, -2 = not stated: a backoff that the fleet shares); at most `most`
 --                 (-1 = any); retryable 1 or 0; granted = when the rejected call was granted (0 = an operator's order)
 --       release scope                      * = all of them
---       slow scope part next_part next_in  a refused rise: millionths of the amounts now, and from next_in us on; 0 = half
+--       slow scope part next_part next_in granted
+--                 a refused rise: millionths of the amounts now, and from next_in us on (an hour at most); 0 = half
 --       less scope limit granted           a rejection for a limit whose amount is being found
 --       left scope limit left step num den reset date age
 --                 units of the limit that are left, rounded to `step` (-1 = not said); num / den of the policy's amount is
@@ -40,6 +41,7 @@ local given_now, host, how_many = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 --#include lib/learn
 
@@ -53,7 +55,7 @@ end
 local SHAPES = {
   hold = { { 'scope' }, { 'wait', -2 }, { 'most', -1 }, { 'kind' }, { 'retryable', 0, 1 }, { 'granted', 0 }, { 'note' } },
   release = { { 'scope' } },
-  slow = { { 'scope' }, { 'part', 0, 1000000 }, { 'next_part', 0, 1000000 }, { 'next_in', 0 } },
+  slow = { { 'scope' }, { 'part', 0, 1000000 }, { 'next_part', 0, 1000000 }, { 'next_in', 0 }, { 'granted', 0 } },
   less = { { 'scope' }, { 'limit' }, { 'granted', 0 } },
   left = {
     { 'scope' }, { 'limit' }, { 'left', -1 }, { 'step', 1 }, { 'num', 0 }, { 'den', 0 }, { 'reset', -1 }, { 'date', -1 }, { 'age', 0 },
@@ -113,8 +115,11 @@ expire(now)
 -- 2. One function a kind.
 local did = {}
 
+-- A scope that calls can draw on. Names are kept in lists with spaces between.
+local function drawn_on(name) return string.find(name, '^[%w._:/@|-]+$') and scope_of(name, now) or nil end
+
 function did.hold(o)
-  local s = scope_of(o.scope, now)
+  local s = drawn_on(o.scope)
   local h = s and hold.place(s, now, o.wait, o.most, o.kind, o.retryable, o.granted, o.note)
   return { h and hold.told(h, now)[2] or 0 }
 end
@@ -133,8 +138,11 @@ function did.release(o)
   return { released }
 end
 
+-- A scope that the policy names. Of one agent's, team's or run's own no answer tells, and what is in force there its template says.
+local function named(name) return layout_field(name) == '=' .. name and scope_of(name, now) or nil end
+
 local function limit_of(o)
-  local s = scope_of(o.scope, now)
+  local s = named(o.scope)
   for i, name in ipairs(s and limit_names(s) or {}) do
     if name == o.limit and select(2, limit_at(s, i)) == 1 then return s, i end
   end
@@ -142,10 +150,9 @@ local function limit_of(o)
 end
 
 function did.slow(o)
-  local s = scope_of(o.scope, now)
-  if not s or s.fresh then return { 0 } end
-  force.slow(s, now, o.part, o.next_part, o.next_in)
-  return { 1 }
+  local s = named(o.scope)
+  if not s then return { 0 } end
+  return { force.slow(s, now, o.part, o.next_part, o.next_in, o.granted) and 1 or 0 }
 end
 
 function did.less(o)
@@ -167,6 +174,10 @@ local function tighten(s, i, o)
   return 1
 end
 
+-- For how long an older answer than the newest seen is one that comes late. After that whatever dated the newest (a proxy, a clock that
+-- was set back since) was wrong.
+local LATE = 300000000
+
 function did.left(o)
   local s, i = limit_of(o)
   if not s then return { 0, 0, 0 } end
@@ -174,9 +185,10 @@ function did.left(o)
   local read, seen = pcall(cmsgpack.unpack, redis.call('HGET', learn_key, field) or '')
   seen = read and type(seen) == 'table' and seen or { -1, 0, 0, -1, -1, 0 }
   local at = now - o.age
-  if (o.date >= 0 and o.date < seen[5]) or (o.date < 0 and at < seen[6]) then return { 0, 0, 0 } end
+  local older = (o.date >= 0 and o.date < seen[5]) or (o.date < 0 and at < seen[6])
+  if older and now - seen[6] < LATE and now >= seen[6] then return { 0, 0, 0 } end
   local reset_at = o.reset >= 0 and at + o.reset or -1
-  redis.call('HSET', learn_key, field, cmsgpack.pack({ o.left, o.num, o.den, reset_at, math.max(o.date, seen[5]), at }))
+  redis.call('HSET', learn_key, field, cmsgpack.pack({ o.left, o.num, o.den, reset_at, older and o.date or math.max(o.date, seen[5]), at }))
   local tightened = o.left >= 0 and tighten(s, i, o) or 0
   local drift, adopted = 0, 0
   if o.num > 0 and o.den > 0 then

@@ -100,6 +100,7 @@ end
 --#include lib/order
 --#include lib/line
 --#include lib/expire
+--#include lib/short
 --#include lib/serve
 local project = read_scope('p', held[3], held[4])
 if not project then return { 'lost', 'levels' } end

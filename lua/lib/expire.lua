@@ -4,7 +4,7 @@
 --
 -- In {project}:times stand, beside ids:  %<scope> when to try the next of its parked lines; *<scope> when to see whether it is idle;
 -- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good; ><scope> a hold's next instant;
--- /<scope> the next step of its amount in force; $<scope> when the first of its windows ends.
+-- ^<scope> the next step of its amount in force; $<scope> when the first of its windows ends.
 local EXPIRE_AT_MOST = 32
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
 
@@ -201,23 +201,24 @@ local function drop_silent(host, now)
   if not w then redis.call('ZREM', times_key, '&' .. host) end
 end
 
--- One of a scope's windows ended: whoever has found the scope up to now took that from its record. The project's own time is
--- kept as well, or a clock set back a little could end the same window twice.
+-- One of a scope's windows ended: whoever has found the scope up to now took that from its record.
 function window.due(name, now)
   local s = scope_of(name, now)
   if not s or s.fresh then
     redis.call('ZREM', times_key, '$' .. name)
     return
   end
-  s.changed, s.turned, scope_of('p', now).changed = true, true, true
+  s.turned = true
 end
 
--- When the windows of scopes that were turned in this run end next.
+-- When the windows of scopes that were turned in this run end next. That must be kept also if nothing else is, or the window would
+-- end once more for whoever looks next; with it the project's own time, or it would if the clock is set back a little.
 function window.schedule()
   for name, s in pairs(book) do
     if s and s.turned and not s.fresh then
       local ends = window.ends(s)
       if ends then
+        s.changed, book.p.changed = true, true
         redis.call('ZADD', times_key, ends, '$' .. name)
       else
         redis.call('ZREM', times_key, '$' .. name)
@@ -252,7 +253,11 @@ end
 -- Writes permits, waiters, lines and times; the caller saves scopes and the line.
 local function expire(now)
   -- Set back: what was to be tried at an instant is not to wait until that time is here again.
-  if clock_stepped then line.stamp, line.changed = '', true end
+  if clock_stepped then
+    line.stamp, line.changed = '', true
+    hold.set_back(now)
+    force.set_all_back(now)
+  end
   local due = redis.call('ZRANGEBYSCORE', times_key, '-inf', now, 'LIMIT', 0, EXPIRE_AT_MOST)
   local records = #due > 0 and redis.call('HMGET', permits_key, unpack(due))
   for k, member in ipairs(due) do
@@ -270,7 +275,7 @@ local function expire(now)
       line.unpark(name, now)
     elseif kind == '&' then
       drop_silent(rest, now)
-    elseif kind == '/' then
+    elseif kind == '^' then
       local f, s = force.of(rest), scope_of(rest, now)
       if f and s then
         force.due(s, f, now)

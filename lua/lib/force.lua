@@ -7,16 +7,16 @@
 --   adopt     the provider's header tells the amount: taken once three answers in a row agree.
 --
 -- The scope's layout always holds the numbers in force, so whoever grants need not know of this. In {project}:levels
--- `/<scope>` remembers the rest, MessagePack: [ramp, from, every, next, after, [limit or false, ...]]
+-- `/<scope>` remembers the rest, MessagePack: [ramp, from, every, next, after, [limit or false, ...], slowed]
 --     ramp = part of the refill limits' rates in force, in millionths; from = what it starts at and never goes below; every =
 --     us between steps, 0 = once all of it is in force again this is forgotten; next = us of the next step; after = the part that
---     step sets, 0 = what was used decides
+--     step sets, 0 = what was used decides; slowed = when a rise was last refused
 --     limit: rate, capacity, ceiling, gate, minute are the policy's numbers; num / den of the amount is in force; finds: 1 adopt,
 --     2 adaptive; step = what num grows by; changed = when it was last cut; seen = the provider's last statement of num, same =
 --     how often in a row
--- and in {project}:times `/<scope>` is the next step.
+-- and in {project}:times `^<scope>` is the next step.
 local WHOLE, FIXED, ADOPT, ADAPTIVE = 1000000, 0, 1, 2
-local FIND_EVERY, REST, AGREE = 10000000, 30000000, 3
+local FIND_EVERY, REST, AGREE, SLOW_AT_MOST = 10000000, 30000000, 3, 3600000000
 -- Where a limit's layout has the numbers that change: rate, capacity, ceiling, gate, minute.
 local SCALED = { 3, 6, 7, 9, 10 }
 local force = {}
@@ -24,10 +24,10 @@ local force = {}
 function force.read(raw)
   local read, v = pcall(cmsgpack.unpack, raw or '')
   if not read or type(v) ~= 'table' or type(v[6]) ~= 'table' then return nil end
-  return { ramp = v[1], from = v[2], every = v[3], next = v[4], after = v[5], limits = v[6] }
+  return { ramp = v[1], from = v[2], every = v[3], next = v[4], after = v[5], limits = v[6], slowed = v[7] or 0 }
 end
 
-function force.pack(f) return cmsgpack.pack({ f.ramp, f.from, f.every, f.next, f.after, f.limits }) end
+function force.pack(f) return cmsgpack.pack({ f.ramp, f.from, f.every, f.next, f.after, f.limits, f.slowed }) end
 
 -- What is remembered of a scope, or nil.
 function force.of(name) return force.read(redis.call('HGET', levels_key, '/' .. name)) end
@@ -82,7 +82,7 @@ end
 
 -- Something with that name to remember by: as the policy has it.
 function force.begin(s)
-  local f = { ramp = WHOLE, from = WHOLE, every = 0, next = 0, after = 0, limits = {} }
+  local f = { ramp = WHOLE, from = WHOLE, every = 0, next = 0, after = 0, limits = {}, slowed = 0 }
   for i = 1, s.n do
     local _, active, rate, _, _, capacity, ceiling, _, gate, minute = limit_at(s, i)
     f.limits[i] = active == 1 and force.limit({ rate = rate, capacity = capacity, ceiling = ceiling, gate = gate, minute = minute }, WHOLE, FIXED)
@@ -104,9 +104,9 @@ function force.step_at(s, f, now)
   local at = force.next_step(f, now)
   force.store(s, f)
   if at < math.huge then
-    redis.call('ZADD', times_key, at, '/' .. s.name)
+    redis.call('ZADD', times_key, at, '^' .. s.name)
   else
-    redis.call('ZREM', times_key, '/' .. s.name)
+    redis.call('ZREM', times_key, '^' .. s.name)
   end
 end
 
@@ -155,6 +155,25 @@ function force.find_step(s, f, limit, i, now)
   end
 end
 
+-- The clock was set back: no step comes the later for that, and what was of one event before is.
+function force.set_back(f, now)
+  f.next, f.slowed = math.min(f.next, now + (f.every > 0 and f.every or 60000000)), math.min(f.slowed, now)
+  for _, limit in ipairs(f.limits) do
+    if limit then limit.changed = math.min(limit.changed, now) end
+  end
+end
+
+-- All that is remembered; once, so it may look for it.
+function force.set_all_back(now)
+  for _, field in ipairs(redis.call('HKEYS', levels_key)) do
+    local f = string.byte(field, 1) == 47 and force.of(string.sub(field, 2)) -- /
+    if f then
+      force.set_back(f, now)
+      force.step_at({ name = string.sub(field, 2) }, f, now)
+    end
+  end
+end
+
 -- A step is due.
 function force.due(s, f, now)
   if f.next > 0 and now >= f.next then force.ramp_step(s, f, now) end
@@ -166,16 +185,20 @@ function force.due(s, f, now)
 end
 
 -- The provider refused a rise: this part of the amounts for now, that part from `next_in` on, then twice as much each minute.
--- Parts of 0: half of what there was.
-function force.slow(s, now, part, next_part, next_in)
+-- Parts of 0: half of what there was. Rejections of calls granted before the last one came are of the same event: it is one rise,
+-- however many calls of it were refused. Returns whether it was a new one.
+function force.slow(s, now, part, next_part, next_in, granted)
   local f = force.of(s.name) or force.begin(s)
+  if granted < f.slowed then return false end
+  f.slowed = now
   if part <= 0 then part = math.max(10000, floor(f.ramp / 2)) end
   f.ramp = math.min(f.ramp, part, WHOLE)
   if f.every == 0 then f.from = f.ramp end
   f.after = next_part > 0 and math.min(next_part, WHOLE) or 0
-  f.next = now + (next_in > 0 and next_in or 60000000)
+  f.next = now + (next_in > 0 and math.min(next_in, SLOW_AT_MOST) or 60000000)
   force.apply(s, f)
   force.step_at(s, f, now)
+  return true
 end
 
 -- The provider refused for an amount that is being found: less of it. Rejections of calls granted before the last cut are of
@@ -190,11 +213,15 @@ function force.less(s, i, granted, now)
   return true
 end
 
--- The provider states that num / den of the policy's amount is its limit. Whether it is taken over by this.
+-- The provider states that num / den of the policy's amount is its limit. Whether it is taken over by this; of one that could not be
+-- counted exactly as much as can.
 function force.stated(s, i, num, den)
   local f = force.of(s.name)
   local limit = f and f.limits[i]
   if not limit or limit.finds ~= ADOPT or num <= 0 then return false end
+  local _, _, _, factor = limit_at(s, i)
+  local most = floor(WHOLE * EXACT / (math.max(limit.ceiling, limit.gate, limit.minute) * factor))
+  if num / den > most / WHOLE then num, den = most, WHOLE end
   limit.same = limit.seen == num and limit.same + 1 or 1
   limit.seen = num
   local taken_over = limit.same >= AGREE and limit.num / limit.den ~= num / den
@@ -209,7 +236,7 @@ end
 -- What a new version of the policy makes of it: nil where all of it is in force and stays so. `wanted`: the limits by place, as
 -- the policy gives them, with `start` (millionths) and `finds`; `before`: what is remembered; `names`: of the limits then, by place.
 function force.of_policy(wanted, ramp, every, before, names, fresh, now)
-  local f = { ramp = WHOLE, from = WHOLE, every = every, next = 0, after = 0, limits = {} }
+  local f = { ramp = WHOLE, from = WHOLE, every = every, next = 0, after = 0, limits = {}, slowed = before and before.slowed or 0 }
   local needed = false
   if every > 0 then
     f.from, f.next, needed = ramp, now + every, true

@@ -36,17 +36,33 @@ function hold.all()
   return hold.names
 end
 
--- The hold of a scope, or nil.
+-- Held no longer, in memory.
+function hold.drop(name)
+  for i, one in ipairs(hold.names) do
+    if one == name then table.remove(hold.names, i) end
+  end
+  hold.by_scope[name], hold.changed = nil, true
+end
+
+-- The hold of a scope, or nil. Without its record it is none: nothing would ever end it.
 function hold.of(name)
   hold.all()
   local h = hold.by_scope[name]
   if h == false then
     local read, parts = pcall(cmsgpack.unpack, redis.call('HGET', levels_key, '>' .. name) or '')
+    if not read or type(parts) ~= 'table' or #parts ~= #HOLD_PARTS then return hold.drop(name) end
     h = { name = name, changed = false }
-    for i, part in ipairs(HOLD_PARTS) do h[part] = read and type(parts) == 'table' and parts[i] or 0 end
+    for i, part in ipairs(HOLD_PARTS) do h[part] = parts[i] end
     hold.by_scope[name] = h
   end
   return h
+end
+
+-- All holds.
+function hold.each()
+  local list = {}
+  for _, name in ipairs({ unpack(hold.all()) }) do list[#list + 1] = hold.of(name) end
+  return list
 end
 
 local function rescheduled(h, at)
@@ -59,10 +75,8 @@ local function rescheduled(h, at)
 end
 
 function hold.remove(h)
-  for i, name in ipairs(hold.names) do
-    if name == h.name then table.remove(hold.names, i) end
-  end
-  hold.by_scope[h.name], hold.changed, h.gone = nil, true, true
+  hold.drop(h.name)
+  h.gone = true
   redis.call('ZREM', times_key, '>' .. h.name)
   redis.call('HDEL', levels_key, '>' .. h.name)
 end
@@ -148,6 +162,21 @@ function hold.due(h, s, now)
     hold.open(h, s, now)
   else
     rescheduled(h, h.till)
+  end
+end
+
+-- The clock was set back: no hold lasts the longer for that, and what started since it opened counts as before.
+function hold.set_back(now)
+  for _, h in ipairs(hold.each()) do
+    local ahead = math.max(h.since, h.step) - now
+    if ahead > 0 then
+      h.since = math.min(h.since, now)
+      if h.till < EXACT then h.till = h.till - ahead end
+      if h.opened > 0 then
+        h.opened, h.step, h.counts = h.opened - ahead, h.step - ahead, math.max(0, h.counts - ahead)
+      end
+      rescheduled(h, h.opened > 0 and h.opened + REOPENED or h.till)
+    end
   end
 end
 

@@ -288,6 +288,8 @@ end
 -- Writes the scopes that changed, and the next due instant if it moved, in one command. Gives `reply` back.
 local function save(reply, due, due_before)
   local fields = {}
+  -- With a hold the time at which it changed, or a clock set back a little would let calls start before it opened.
+  if hold.changed and book.p then book.p.changed = true end
   for name, s in pairs(book) do
     if s and s.changed then
       fields[#fields + 1] = name

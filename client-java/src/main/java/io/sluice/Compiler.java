@@ -36,6 +36,9 @@ final class Compiler {
     /** How much finer limits count of which only a part may be in force: as many decimals as stay exact, and no more. */
     private static final int FINER = 4;
 
+    /** How many times its policy's amount an adopted one may be and still be exact. */
+    private static final long ADOPTED_AT_MOST = 1_000;
+
     private static final int ROLLING_SLOTS = 60;
     static final String AGENTS_PER_MINUTE = "agents_per_minute";
 
@@ -180,7 +183,8 @@ final class Compiler {
         long periodTicks = micros(period) / tickUs;
         int decimals = limit.decimals();
 
-        BigDecimal amount = Objects.requireNonNull(limit.amount()).movePointRight(decimals);
+        BigDecimal stated = Objects.requireNonNull(limit.amount());
+        BigDecimal amount = stated.movePointRight(decimals);
         BigDecimal usable = amount.multiply(headroom);
         int finer = Math.max(0, usable.stripTrailingZeros().scale());
         BigInteger rate = usable.movePointRight(finer).toBigIntegerExact();
@@ -200,8 +204,10 @@ final class Compiler {
                             : " with weights of " + decimals + " decimals; a smaller amount or fewer decimals can"));
         }
         boolean isScaled = isRamped || finds(limit) != Finds.NONE;
+        boolean canGrow = limit.adopt() && stated.compareTo(LimitSpec.MOST_ADOPTED) < 0;
+        BigInteger room = BigInteger.valueOf(canGrow ? ADOPTED_AT_MOST * 10 : 10);
         for (int i = 0; isScaled && i < FINER; i++) {
-            BigInteger finest = rate.multiply(full).max(factor).multiply(BigInteger.TEN);
+            BigInteger finest = rate.multiply(full).max(factor).multiply(room);
             if (finest.compareTo(MAX_EXACT) <= 0) {
                 rate = rate.multiply(BigInteger.TEN);
                 factor = factor.multiply(BigInteger.TEN);

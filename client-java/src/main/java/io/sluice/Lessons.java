@@ -25,13 +25,13 @@ final class Lessons {
 
     private static final Duration PLAN_AT_MOST = Duration.ofDays(8);
     private static final long WHOLE_PPM = 1_000_000;
-    private static final Observation.Slow HALF_OF_WHAT_WAS_USED = new Observation.Slow("", 0, 0, 0);
+    private static final Observation.Slow HALF_OF_WHAT_WAS_USED = new Observation.Slow("", 0, 0, 0, 0);
 
     private Lessons() {}
 
     /** @param grantedUs when the call's permit was granted, by Redis's clock */
     static List<Observation> ofRejection(Rejection rejection, Resolved call, long grantedUs) {
-        return ofRejection(rejection, HALF_OF_WHAT_WAS_USED, call, grantedUs);
+        return ofRejection(rejection, "", HALF_OF_WHAT_WAS_USED, call, grantedUs);
     }
 
     /** What its rejection says, if it is one, and its subscription's windows. What is left of limits: {@link Remaining}. */
@@ -39,7 +39,8 @@ final class Lessons {
         List<Observation> all = new ArrayList<>();
         Rejection rejection = reading.rejection();
         if (rejection != null) {
-            all.addAll(ofRejection(rejection, refusedRise(reading, rejection, call), call, grantedUs));
+            String reach = reach(reading);
+            all.addAll(ofRejection(rejection, reach, refusedRise(reading, rejection, call), call, grantedUs));
         }
         if (call.view().policy.spec().subscription()) {
             reading.windows().stream()
@@ -50,15 +51,15 @@ final class Lessons {
     }
 
     private static List<Observation> ofRejection(
-            Rejection rejection, Observation.Slow slow, Resolved call, long grantedUs) {
-        String scope = scope(rejection, call);
+            Rejection rejection, String reach, Observation.Slow slow, Resolved call, long grantedUs) {
+        String scope = scope(rejection, reach, call);
         if (scope == null || isNobodyElses(rejection.kind())) {
             return List.of();
         }
         List<Observation> all = new ArrayList<>();
         all.add(hold(rejection, scope, grantedUs));
         if (rejection.kind() == Kind.ACCELERATION) {
-            all.add(new Observation.Slow(scope, slow.nowPpm(), slow.nextPpm(), slow.nextInUs()));
+            all.add(new Observation.Slow(scope, slow.nowPpm(), slow.nextPpm(), slow.nextInUs(), grantedUs));
         }
         for (LimitSpec limit :
                 tooHigh(rejection.kind(), call.view().policy.spec().limitsOf(scope))) {
@@ -74,21 +75,43 @@ final class Lessons {
         };
     }
 
-    /** Whom it reaches; {@code null}: nobody but the call. */
-    private static @Nullable String scope(Rejection rejection, Resolved call) {
-        if (rejection.scope() == Scope.PROJECT) {
-            return ScopeSpec.PROJECT;
-        }
-        if (rejection.scope() != Scope.CLASS || isOfAnotherPool(call)) {
-            return null;
-        }
-        String scope = ScopeSpec.scope(ScopeSpec.PROJECT, call.modelClass());
-        return call.route().scopes().stream().anyMatch(one -> one.scope().equals(scope)) ? scope : null;
+    /** How far it reaches in the provider's terms, where a profile read that. */
+    private static String reach(Reading reading) {
+        return reading.explanation().get("pause_scope") instanceof String text ? text : "";
     }
 
-    /** A fast call that shares a class with the ordinary ones: the fast pool is full, theirs is not. */
-    private static boolean isOfAnotherPool(Resolved call) {
-        return call.route().modelClass().when().speed() == null && !When.isOrdinary(call.call().speed);
+    /** Whom it reaches; {@code null}: nobody but the call. */
+    private static @Nullable String scope(Rejection rejection, String reach, Resolved call) {
+        boolean isProjects = rejection.scope() == Scope.PROJECT;
+        if (!isProjects && (rejection.scope() != Scope.CLASS || isOfAnotherPool(reach, call))) {
+            return null;
+        }
+        String modelClass = isProjects ? null : call.modelClass();
+        String workspace = call.call().workspace;
+        if (workspace != null && reach.startsWith("workspace")) {
+            // Others have nothing to do with it, if the policy knows it as a part of its own.
+            String own = ScopeSpec.scope(ScopeSpec.workspace(workspace), modelClass);
+            if (drawsOn(own, call)) {
+                return own;
+            }
+        }
+        String scope = ScopeSpec.scope(ScopeSpec.PROJECT, modelClass);
+        return isProjects || drawsOn(scope, call) ? scope : null;
+    }
+
+    private static boolean drawsOn(String scope, Resolved call) {
+        return call.route().scopes().stream().anyMatch(one -> one.scope().equals(scope));
+    }
+
+    /** A call that shares a class with the ordinary ones and met a pool apart: that one is full, theirs is not. */
+    private static boolean isOfAnotherPool(String reach, Resolved call) {
+        When when = call.route().modelClass().when();
+        return switch (reach) {
+            case "model+service_tier=flex" -> when.serviceTier() == null;
+            case "org+model batch queue" -> when.endpoint() == null;
+            case "org+fast-pool" -> when.speed() == null;
+            default -> when.speed() == null && !When.isOrdinary(call.call().speed);
+        };
     }
 
     private static Observation.Hold hold(Rejection rejection, String scope, long grantedUs) {
@@ -166,7 +189,7 @@ final class Lessons {
 
     /** The refusal of a sharp rise says how fast it may be now, and how fast from when on. */
     private static Observation.Slow refusedRise(Reading reading, Rejection rejection, Resolved call) {
-        String scope = scope(rejection, call);
+        String scope = scope(rejection, reach(reading), call);
         if (scope != null && reading.explanation().get("ramp_limit") instanceof Long now) {
             String dimension = String.valueOf(reading.explanation().get("unit")).split(" ", 2)[0];
             for (LimitSpec limit : call.view().policy.spec().limitsOf(scope)) {
@@ -174,7 +197,7 @@ final class Lessons {
                     long next = reading.explanation().get("ramp_next") instanceof Long amount ? amount : now;
                     Duration in = rejection.waitFor();
                     return new Observation.Slow(
-                            scope, part(now, limit), part(next, limit), in == null ? 0 : micros(in));
+                            scope, part(now, limit), part(next, limit), in == null ? 0 : micros(in), 0);
                 }
             }
         }

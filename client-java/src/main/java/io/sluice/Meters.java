@@ -140,6 +140,19 @@ final class Meters {
         }
     }
 
+    /** All holds of a project: what is not among them is over, also if it had no end. */
+    void holds(String project, List<Store.OnHold> all) {
+        for (Store.OnHold one : all) {
+            hold(project, one.scope(), one.leftUs());
+        }
+        holds.forEach((name, end) -> {
+            if (name.startsWith(project + " ")
+                    && all.stream().noneMatch(one -> name.equals(project + " " + one.scope()))) {
+                end.set(0);
+            }
+        });
+    }
+
     private AtomicLong gauge(String name, String... tags) {
         return gauges.computeIfAbsent(name + List.of(tags), any -> {
             AtomicLong value = new AtomicLong();

@@ -211,7 +211,7 @@ final class Outcomes {
      * its place.
      */
     void onHold(List<OnHold> holds) {
-        holds.forEach(hold -> client.meters.hold(id, hold.scope(), hold.leftUs()));
+        client.meters.holds(id, holds);
         if (holds.stream().allMatch(hold -> hold.leftUs() == 0)) {
             return;
         }

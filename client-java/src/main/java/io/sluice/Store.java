@@ -275,9 +275,9 @@ public interface Store extends AutoCloseable {
 
         /**
          * Traffic rose too fast: this part of the amounts is in force now, another in a while, and twice as much each minute
-         * after. All zero: half of what was used lately.
+         * after. All zero: half of what was used lately. Of a call that was granted then: those of one rise count once.
          */
-        record Slow(String scope, long nowPpm, long nextPpm, long nextInUs) implements Observation {}
+        record Slow(String scope, long nowPpm, long nextPpm, long nextInUs, long grantedUs) implements Observation {}
 
         /** A limit whose amount is found by trying was too high for a call that was granted then. */
         record Less(String scope, String limit, long grantedUs) implements Observation {}

@@ -290,7 +290,7 @@ class CompilerTest {
         assertThat(policy.scopes())
                 .containsExactly(
                         new ScopeLimits(
-                                "p", -1, List.of(inForce("rpm", 54, 60, 10_000, 1_000_000, Finds.ADOPT, REQUESTS))),
+                                "p", -1, List.of(inForce("rpm", 54, 60, 1_000, 1_000_000, Finds.ADOPT, REQUESTS))),
                         new ScopeLimits(
                                 "c:a",
                                 -1,
@@ -319,6 +319,15 @@ class CompilerTest {
                 .singleElement()
                 .extracting(RefillLimit::rate)
                 .isEqualTo(60L);
+    }
+
+    /** A provider may state far more than the policy guessed: digits for that are worth more than finer ones. */
+    @Test
+    void anAdoptedAmountMayBeAThousandTimesThePolicys() {
+        Policy policy = Policy.parse("{project: p, limits: {itpm: {amount: 10000, adopt: true}}}");
+
+        RefillLimit limit = policy.scopes().get(0).refills().get(0);
+        assertThat(limit.spanAmount() * limit.factor()).isLessThanOrEqualTo(Weights.MAX_EXACT / 1_000);
     }
 
     private static RefillLimit inForce(

@@ -145,6 +145,42 @@ class LessonsTest {
                 .hasSize(1);
     }
 
+    /** In the provider's own terms: of a workspace, or of a pool that the ordinary calls of a class do not use. */
+    @ParameterizedTest
+    @CsvSource({
+        "workspace,               PROJECT, w:prod",
+        "workspace+model,         CLASS,   w:prod|m",
+        "org+model,               CLASS,   c:m",
+        "org,                     PROJECT, p",
+        "org+fast-pool,           CLASS,   ",
+        "model+service_tier=flex, CLASS,   ",
+        "org+model batch queue,   CLASS,   ",
+    })
+    void whatReachesLessThanAClassPausesNoMore(String reach, Scope scope, @Nullable String held) {
+        String policy = """
+                project: p
+                classes: [{name: m, models: ["*"], limits: {rpm: 60}}]
+                workspaces:
+                  - {name: prod, limits: {concurrency: 9}, classes: [{name: m, limits: {rpm: 30}}]}
+                  - {name: test}
+                """;
+        Reading refused = reading(
+                new Rejection(Kind.INPUT, scope, true, Duration.ofMinutes(1)), List.of(), Map.of("pause_scope", reach));
+
+        assertThat(scopes(Lessons.of(refused, resolved(policy, Call.of("m-1").workspace("prod")), GRANTED)))
+                .isEqualTo(held == null ? List.of() : List.of(held));
+        if (reach.startsWith("workspace")) {
+            assertThat(scopes(
+                            Lessons.of(refused, resolved(policy, Call.of("m-1").workspace("test")), GRANTED)))
+                    .as("the policy has nothing of its own for it")
+                    .isEqualTo(List.of(scope == Scope.PROJECT ? "p" : "c:m"));
+        }
+    }
+
+    private static List<String> scopes(List<Observation> all) {
+        return all.stream().map(one -> ((Observation.Hold) one).scope()).toList();
+    }
+
     @Test
     void aRejectionCutsTheAmountsThatAreBeingFoundAndThatItIsAbout() {
         assertThat(less(Kind.REQUESTS, "f-1")).containsExactly("rpm");
@@ -171,7 +207,7 @@ class LessonsTest {
         assertThat(of(rejection, CALL))
                 .containsExactly(
                         hold("c:m", 30_000_000, 60 * MINUTE_US, Kind.ACCELERATION, true),
-                        new Observation.Slow("c:m", 0, 0, 0));
+                        new Observation.Slow("c:m", 0, 0, 0, GRANTED));
         assertThat(Lessons.of(
                         reading(
                                 rejection,
@@ -179,7 +215,7 @@ class LessonsTest {
                                 Map.of("ramp_limit", 10_000L, "ramp_next", 20_000L, "unit", "input tokens per minute")),
                         resolved(CALL),
                         GRANTED))
-                .contains(new Observation.Slow("c:m", 200_000, 400_000, 30_000_000));
+                .contains(new Observation.Slow("c:m", 200_000, 400_000, 30_000_000, GRANTED));
     }
 
     /** Where a policy only watches, calls of no class are admitted; they have none to hold. */

@@ -31,6 +31,29 @@ class MetersTest {
     private final SluiceClient client = new SluiceClient(new Generous(), Sluice.Options.DEFAULT.withMeters(registry));
     private final Project project = client.project("acme");
 
+    /** Released, one without an end was shown for ever. */
+    @Test
+    void aHoldThatIsNoLongerToldOfIsOver() {
+        Meters meters = new Meters(registry);
+        Store.OnHold credits = new Store.OnHold("p", Store.UNTIL_RELEASED, "credits", false, "");
+        Store.OnHold input = new Store.OnHold("c:m", 60_000_000, "input", true, "");
+
+        meters.holds("acme", List.of(credits, input));
+        meters.holds("other", List.of(credits));
+        assertThat(held("acme", "p") + held("acme", "c:m") + held("other", "p")).isEqualTo(3);
+
+        meters.holds("acme", List.of(input));
+        assertThat(held("acme", "p")).isZero();
+        assertThat(held("acme", "c:m") + held("other", "p")).isEqualTo(2);
+    }
+
+    private double held(String project, String scope) {
+        return registry.get("sluice.hold")
+                .tags("project", project, "scope", scope)
+                .gauge()
+                .value();
+    }
+
     @Test
     void everyMeterHasItsNameAndLabels() {
         Budget.take(project, Budget.CALL).settle(new Usage(1L, 2L, 3L, null));

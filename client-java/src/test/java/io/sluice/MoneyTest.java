@@ -85,19 +85,19 @@ class MoneyTest {
                 EVERYWHERE,
                 Call.of("claude-sonnet-5-5")
                         .inputTokens(1)
-                        .maxOutputTokens(0)
+                        .maxOutputTokens(1)
                         .workspace("w")
                         .team("t")
                         .agent("x"));
 
         assertThat(call.costs())
                 .containsExactly(
-                        new ScopeCost("p", List.of(3_000_000L, 3_000_000L)),
-                        new ScopeCost("c:sonnet", List.of(3_000_000L)),
-                        new ScopeCost("w:w", List.of(3_000_000L)),
-                        new ScopeCost("t:t", List.of(3_000_000L)),
-                        new ScopeCost("t:t|sonnet", List.of(3_000_000L)),
-                        new ScopeCost("a:x", List.of(3_000_000L)));
+                        new ScopeCost("p", List.of(18_000_000L, 18_000_000L)),
+                        new ScopeCost("c:sonnet", List.of(18_000_000L)),
+                        new ScopeCost("w:w", List.of(18_000_000L)),
+                        new ScopeCost("t:t", List.of(18_000_000L)),
+                        new ScopeCost("t:t|sonnet", List.of(18_000_000L)),
+                        new ScopeCost("a:x", List.of(18_000_000L)));
     }
 
     /** The amount is in dollars and used in full: headroom is for what a provider counts otherwise than we do. */

@@ -77,7 +77,7 @@ final class Arguments {
             arguments.addAll(List.of("release", it.scope()));
         } else if (observation instanceof Observation.Slow it) {
             arguments.addAll(List.of("slow", it.scope()));
-            addNumbers(arguments, it.nowPpm(), it.nextPpm(), it.nextInUs());
+            addNumbers(arguments, it.nowPpm(), it.nextPpm(), it.nextInUs(), it.grantedUs());
         } else if (observation instanceof Observation.Less it) {
             arguments.addAll(List.of("less", it.scope(), it.limit()));
             addNumbers(arguments, it.grantedUs());

@@ -57,14 +57,14 @@ class ArgumentsTest {
                 List.of(
                         new Observation.Hold("p", Observation.NOT_STATED, 60, "input", true, 7, "a note"),
                         new Observation.Release("*"),
-                        new Observation.Slow("c:m", 1, 2, 3),
+                        new Observation.Slow("c:m", 1, 2, 3, 9),
                         new Observation.Less("c:m", "rpm", 7),
                         new Observation.Left("c:m", "itpm", 1, 2, 3, 4, 5, 6, 8),
                         new Observation.Learn(
                                 "m", "-", 1, 2, 3, 4, List.of(new Outputs(500, 9), new Outputs(800, 1)))));
 
         assertThat(String.join(" ", Arguments.of(told)))
-                .isEqualTo(" host 6 hold p -2 60 input 1 7 a note release * slow c:m 1 2 3 less c:m rpm 7"
+                .isEqualTo(" host 6 hold p -2 60 input 1 7 a note release * slow c:m 1 2 3 9 less c:m rpm 7"
                         + " left c:m itpm 1 2 3 4 5 6 8 learn m - 1 2 3 4 2 500 9 800 1");
     }
 }

@@ -175,15 +175,42 @@ class ForceTablesIT {
     void aRefusedRiseCapsTheRateAndLetsItGrowAgain() {
         scripts.install(T0, modelClass(-1, whole("rpm", AMOUNT)));
         long full = level(T0).rate();
-        scripts.observe(T0, List.of("slow", "c:m", ALL / 4, ALL / 2, 30 * S));
+        scripts.observe(T0, List.of("slow", "c:m", ALL / 4, ALL / 2, 30 * S, T0));
         assertThat(level(T0).rate()).isEqualTo(full / 4);
         scripts.beat(T0 + 30 * S, "h");
         assertThat(level(T0 + 30 * S).rate()).isEqualTo(full / 2);
         scripts.beat(T0 + 90 * S, "h");
         assertThat(level(T0 + 90 * S).rate()).isEqualTo(full);
         assertThat(scripts.rawLevels()).doesNotContainKey("/c:m");
-        scripts.observe(T0 + 100 * S, List.of("slow", "c:m", 0, 0, 0));
+        scripts.observe(T0 + 100 * S, List.of("slow", "c:m", 0, 0, 0, T0 + 99 * S));
         assertThat(level(T0 + 100 * S).rate()).isEqualTo(full / 2);
+    }
+
+    @Test
+    void aClockSetBackKeepsNobodySlow() {
+        scripts.install(T0, modelClass(-1, whole("rpm", AMOUNT)));
+        long full = level(T0).rate();
+        scripts.observe(T0, List.of("slow", "c:m", ALL / 4, 0, 0, T0));
+        long back = 300 * MIN;
+        scripts.beat(T0 - back, "h");
+        scripts.beat(T0 - back + MIN, "h");
+        scripts.beat(T0 - back + 2 * MIN, "h");
+        assertThat(level(T0 - back + 2 * MIN).rate()).isEqualTo(full);
+        scripts.observe(T0 - back + 3 * MIN, List.of("slow", "c:m", ALL / 4, 0, 0, T0 - back + 2 * MIN));
+        assertThat(level(T0 - back + 3 * MIN).rate()).isEqualTo(full / 4);
+    }
+
+    /** Ten of twenty calls in flight are refused: once is half, not ten times. */
+    @Test
+    void callsOfOneRefusedRiseCountOnce() {
+        scripts.install(T0, modelClass(-1, whole("rpm", AMOUNT)));
+        long full = level(T0).rate();
+        for (int i = 0; i < 10; i++) {
+            scripts.observe(T0 + S + i, List.of("slow", "c:m", 0, 0, 0, T0 + i));
+        }
+        assertThat(level(T0 + 2 * S).rate()).isEqualTo(full / 2);
+        scripts.observe(T0 + 3 * S, List.of("slow", "c:m", 0, 0, 0, T0 + 2 * S));
+        assertThat(level(T0 + 3 * S).rate()).isEqualTo(full / 4);
     }
 
     @Test
@@ -230,6 +257,20 @@ class ForceTablesIT {
         assertThat(level(T0 + 9).rate()).isEqualTo(12_000 * 1_000);
     }
 
+    /** A bucket too large to count was one that never emptied. */
+    @Test
+    void ofAStatedAmountNoMoreIsTakenThanCanBeCounted() {
+        finding(ALL, Finds.ADOPT);
+        for (int k = 0; k < 3; k++) {
+            state(T0 + k, AMOUNT * 1_000_000_000);
+        }
+        Level level = level(T0 + 3);
+        long most = (1L << 53) / (60_000 * S); // requests, each so many level units
+        assertThat(level.rate()).isBetween(most * 990, (most + 1) * 1_000);
+        scripts.acquire(T0 + 3, Ask.of("a", costs(Map.of("rpm", 500L))));
+        assertThat(level(T0 + 3).units()).isBetween(level.units() - 500, level.units() - 499);
+    }
+
     private List<Object> state(long at, long amount) {
         return left(at, -1, 1, amount, -1, 0);
     }
@@ -273,6 +314,37 @@ class ForceTablesIT {
         assertThat(level(T0 + 5 * S).units()).isEqualTo(303);
         assertThat(left(T0 + 5 * S, 0, 1, 0, 1_001_000, 0)).containsExactly(0L, 0L, 0L);
         assertThat(level(T0 + 5 * S).units()).isEqualTo(303);
+    }
+
+    /** One answer that a proxy dated tomorrow made everybody deaf until then. */
+    @Test
+    void anAnswerDatedTomorrowIsForgottenInMinutes() {
+        finding(ALL, Finds.NONE);
+        left(T0, 400, 1, 0, 1_000_000 + 86_400_000, 0);
+        assertThat(left(T0 + MIN, 29, 1, 0, 1_060_000, 0)).containsExactly(0L, 0L, 0L);
+        assertThat(left(T0 + 6 * MIN, 30, 1, 0, 1_360_000, 0)).containsExactly(1L, 0L, 0L);
+        assertThat(level(T0 + 6 * MIN).units()).isEqualTo(30);
+        assertThat(left(T0 + 6 * MIN, 2, 1, 0, 1_359_000, 0)).as("late again").containsExactly(0L, 0L, 0L);
+        assertThat(left(T0 + MIN, 20, 1, 0, -1, 0)).as("clock set back").containsExactly(1L, 0L, 0L);
+    }
+
+    /** It made records that nobody counted, and a layout too many: the next policy found the project damaged and emptied it. */
+    @Test
+    void ofOneAgentsScopeNoAnswerTells() {
+        scripts.install(
+                T0,
+                new ScopeLimits("p", -1, List.of()),
+                new ScopeLimits("c:m", -1, List.of(whole("rpm", AMOUNT))),
+                new ScopeLimits("a:", -1, 100, List.of(whole("rpm", AMOUNT))));
+        Map<String, Map<String, Long>> call = Map.of("p", Map.of(), "c:m", Map.of("rpm", 1L), "a:x", Map.of("rpm", 1L));
+        scripts.acquire(T0, Ask.of("1", call));
+        assertThat(scripts.observe(
+                        T0,
+                        List.of("left", "a:y", "rpm", 0, 1, 0, 0, -1, -1, 0),
+                        List.of("left", "a:x", "rpm", 0, 1, 0, 0, -1, -1, 0),
+                        List.of("slow", "a:x", 0, 0, 0, 0)))
+                .containsExactly(List.of(0L, 0L, 0L), List.of(0L, 0L, 0L), List.of(0L));
+        assertThat(scripts.rawLevels()).containsKey("a:x").doesNotContainKeys("a:y", "=a:x", "/a:x");
     }
 
     @Test

@@ -337,6 +337,55 @@ class HoldTablesIT {
         assertThat(scripts.holds()).isEmpty();
     }
 
+    /** With Redis's clock an hour back a hold of 20 s lasted an hour, and one that was opening let nobody in for as long. */
+    @Test
+    void aClockSetBackMakesNoHoldLonger() {
+        long back = 60 * MIN;
+        scripts.hold(T0, "c:m", 20 * S, 0);
+        scripts.beat(T0 + S - back, "h");
+        assertThat(starts(T0 + 20 * S - back, "a")).isFalse();
+        long at = T0 + 21 * S - back;
+        for (int i = 0; i < 4; i++) {
+            assertThat(starts(at, "b" + i)).as("%s", i).isTrue();
+            assertThat(starts(at, "c" + i)).as("%s", i).isFalse();
+            at -= back;
+            scripts.settle(at, "b" + i, "throttled", ONE);
+        }
+    }
+
+    /** A call that started before its hold opened, by a clock that was set back half a second, never counted as ended. */
+    @Test
+    void timeStandsStillAtWhatAHoldSaw() {
+        scripts.hold(T0, "c:m", 20 * S, 0);
+        scripts.beat(T0 + 20 * S, "h");
+        assertThat(starts(T0 + 20 * S - S / 2, "a")).isTrue();
+        scripts.settle(T0 + 21 * S, "a", "throttled", ONE);
+        assertThat(hold().used()).isZero();
+    }
+
+    /** A name with a space was two names in the list of holds, and nothing ever ended either. */
+    @Test
+    void whatIsNoNameIsNoScope() {
+        scripts.install(
+                T0,
+                new ScopeLimits("p", -1, List.of()),
+                new ScopeLimits("c:m", SLOTS, List.of(whole("rpm", 60_000))),
+                new ScopeLimits("a:", 4, 100, List.of()));
+        assertThat(scripts.hold(T0, "a:x y", S, 0)).isEqualTo(0L);
+        assertThat(scripts.hold(T0, "a:x", S, 0)).isEqualTo(S);
+        assertThat(scripts.holds()).extracting(Hold::scope).containsExactly("a:x");
+    }
+
+    @Test
+    void oneWithoutItsRecordIsNone() {
+        scripts.hold(T0, "c:m", 20 * S, 0);
+        String levels = scripts.keys.all()[1];
+        scripts.redis.hdel(levels, ">c:m");
+        assertThat(starts(T0 + S, "a")).isTrue();
+        assertThat(scripts.redis.hget(levels, "!holds")).isEmpty();
+        assertThat(scripts.redis.hget(levels, "!due")).as("calm again").isNotEqualTo("0");
+    }
+
     @Test
     void whatIsNoObservationIsRefusedAsAWhole() {
         for (List<Object> bad : List.<List<Object>>of(

@@ -25,7 +25,7 @@ class ObserveReplyTest {
             new Observation.Hold("p", Observation.NOT_STATED, 9, "input", true, 5, ""),
             new Observation.Hold("p", Store.UNTIL_RELEASED, Store.UNTIL_RELEASED, "credits", false, 5, ""),
             new Observation.Release("*"),
-            new Observation.Slow("c:m", 0, 0, 0),
+            new Observation.Slow("c:m", 0, 0, 0, 0),
             new Observation.Less("c:m", "rpm", 5),
             new Observation.Left("c:m", "rpm", 4, 1, 0, 0, Observation.NOT_SAID, Observation.NOT_SAID, 0),
             new Observation.Learn("m", "a", 0, 0, 0, 0, List.of()));
