@@ -13,9 +13,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A permit that Redis granted, or that was given without it. */
 final class LivePermit implements Permit {
+    private static final Logger log = LoggerFactory.getLogger(LivePermit.class);
+
     final PermitName name;
     private final ProjectClient project;
     private final Resolved call;
@@ -205,19 +209,21 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending settle(Usage usage) {
-        return project.blocking(() -> settled(usage, true));
+        return project.blocking(() -> settled(usage, true, () -> {}));
     }
 
     @Override
     public CompletionStage<Ending> settleAsync(Usage usage) {
-        return project.client.handOver(settled(usage, true));
+        return project.client.handOver(settled(usage, true, () -> {}));
     }
 
-    private CompletionStage<Ending> settled(Usage usage, boolean teaches) {
-        if (teaches && !isEnded()) {
-            project.observing.learning.used(modelClass(), call.call(), usage);
-        }
-        return end(How.SETTLED, Estimates.merge(usage, call.estimate()), usage);
+    private CompletionStage<Ending> settled(Usage usage, boolean teaches, Runnable first) {
+        return end(How.SETTLED, Estimates.merge(usage, call.estimate()), usage, () -> {
+            first.run();
+            if (teaches) {
+                project.observing.learning.used(modelClass(), call.call(), usage);
+            }
+        });
     }
 
     @Override
@@ -231,14 +237,11 @@ final class LivePermit implements Permit {
     }
 
     private CompletionStage<Ending> ended(Reading reading) {
-        if (!isEnded()) {
-            observed(reading);
-        }
         Rejection rejection = reading.rejection();
         // What was cut says little of what such answers have.
         return rejection == null
-                ? settled(reading.usage(), reading.usageComplete())
-                : rejected(rejection, reading.usage());
+                ? settled(reading.usage(), reading.usageComplete(), () -> observed(reading))
+                : rejected(rejection, reading.usage(), () -> observed(reading));
     }
 
     /** Tells the fleet what an answer says, first: what is asked after it meets the hold. */
@@ -261,7 +264,7 @@ final class LivePermit implements Permit {
     }
 
     private CompletionStage<Ending> cancelled() {
-        return end(How.CANCELLED, new Reserved(0, 0, 0, 0, 0), null);
+        return end(How.CANCELLED, new Reserved(0, 0, 0, 0, 0), null, () -> {});
     }
 
     @Override
@@ -275,19 +278,18 @@ final class LivePermit implements Permit {
     }
 
     private CompletionStage<Ending> throttledBy(Rejection rejection) {
-        if (!isEnded()) {
+        return rejected(rejection, Usage.UNKNOWN, () -> {
             project.observing.rejected(rejection, call, grantedUs);
             project.holdsHere(rejection, call);
-        }
-        return rejected(rejection, Usage.UNKNOWN);
+        });
     }
 
-    private CompletionStage<Ending> rejected(Rejection rejection, Usage before) {
-        if (!isEnded()) {
-            project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
-        }
+    private CompletionStage<Ending> rejected(Rejection rejection, Usage before, Runnable first) {
         // The request was counted by the provider; tokens only where it told some before it failed.
-        return end(How.THROTTLED, Estimates.merge(before, new Reserved(1, 0, 0, 0, 0)), null);
+        return end(How.THROTTLED, Estimates.merge(before, new Reserved(1, 0, 0, 0, 0)), null, () -> {
+            first.run();
+            project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
+        });
     }
 
     @Override
@@ -295,11 +297,18 @@ final class LivePermit implements Permit {
         sends.told(headers);
     }
 
-    private CompletionStage<Ending> end(How how, Reserved used, @Nullable Usage usage) {
+    /** @param first done by the one ending that counts, before Redis is told */
+    private CompletionStage<Ending> end(How how, Reserved used, @Nullable Usage usage, Runnable first) {
         CompletableFuture<Ending> mine = new CompletableFuture<>();
-        CompletableFuture<Ending> first = ending.compareAndExchange(null, mine);
-        if (first != null) {
-            return first.thenApply(e -> new Ending(e.ended(), true, e.charged()));
+        CompletableFuture<Ending> earlier = ending.compareAndExchange(null, mine);
+        if (earlier != null) {
+            return earlier.thenApply(e -> new Ending(e.ended(), true, e.charged()));
+        }
+        try {
+            first.run();
+        } catch (RuntimeException e) {
+            // Whatever it was, the permit ends.
+            log.error("{}: what an answer taught is lost", project.id(), e);
         }
         int requests = how == How.CANCELLED ? 0 : sends.count();
         Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
@@ -375,7 +384,7 @@ final class LivePermit implements Permit {
     @Override
     public void close() {
         if (ending.get() == null) {
-            settled(Usage.UNKNOWN, false).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+            settled(Usage.UNKNOWN, false, () -> {}).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
         }
     }
 }

@@ -50,6 +50,9 @@ final class Observing {
     private final LongSupplier nanoTime;
     final Learning learning;
 
+    /** A provider that says something else each time is told of so often, then no more. */
+    private static final int MOST_DRIFTS = 100;
+
     private final Map<String, Heard> remaining = new LinkedHashMap<>();
     private final AtomicInteger underWay = new AtomicInteger();
     private final Set<String> drifts = ConcurrentHashMap.newKeySet();
@@ -225,6 +228,7 @@ final class Observing {
             } else if (effect instanceof Effect.Tightened tightened
                     && tightened.drift()
                     && told.get(i) instanceof Observation.Left left
+                    && drifts.size() < MOST_DRIFTS
                     && drifts.add(left.scope() + "|" + left.limit() + "|" + left.statedAmount())) {
                 log.warn(
                         "{}: the provider's limit for {} of {} is {}, the policy's {}",

@@ -26,7 +26,7 @@ record Remaining(String modelClass, Observation.Left left, boolean isLow) {
     static List<Remaining> of(Reading reading, Resolved call) {
         List<Remaining> all = new ArrayList<>();
         for (LimitReading one : reading.limits()) {
-            Found found = find(one, call);
+            Found found = find(one, isOfTheDay(one, reading), call);
             if (found != null && (one.remaining() != null || one.limit() != null)) {
                 long low = one.limit() == null ? 0 : one.limit() / 5;
                 boolean isLow = one.remaining() != null && one.remaining() < low;
@@ -79,7 +79,13 @@ record Remaining(String modelClass, Observation.Left left, boolean isLow) {
 
     private record Found(String scope, LimitSpec limit) {}
 
-    private static @Nullable Found find(LimitReading reading, Resolved call) {
+    /** What is used up in the answer that says the day is: its headers do not say of what they are. */
+    private static boolean isOfTheDay(LimitReading one, Reading reading) {
+        Rejection rejection = reading.rejection();
+        return rejection != null && rejection.kind() == Rejection.Kind.DAILY && one.isUsedUp();
+    }
+
+    private static @Nullable Found find(LimitReading reading, boolean ofTheDay, Resolved call) {
         String dimension =
                 ofItsPool(reading.dimension(), call.route().modelClass().when());
         if (dimension == null) {
@@ -94,7 +100,7 @@ record Remaining(String modelClass, Observation.Left left, boolean isLow) {
                 continue;
             }
             for (LimitSpec limit : call.view().policy.spec().limitsOf(scope)) {
-                boolean named = limit.name().equals(limitOf(word));
+                boolean named = limit.name().equals(ofTheDay ? dailyOf(word) : limitOf(word));
                 boolean same = isAmount(reading.limit(), limit);
                 if (same && (named || limit.name().equals(dailyOf(word)))) {
                     return new Found(scope, limit);

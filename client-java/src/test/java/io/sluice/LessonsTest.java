@@ -297,6 +297,21 @@ class LessonsTest {
                                 .isEqualTo(scope + " " + limit));
     }
 
+    /** OpenRouter's one triple is its day's where the day is refused: read as a minute's it looked like drift. */
+    @Test
+    void whatIsUsedUpWhereTheDayIsRefusedIsTheDays() {
+        Rejection day = new Rejection(Kind.DAILY, Scope.PROJECT, false, Duration.ofHours(7));
+        Reading reading =
+                new Reading(day, Usage.UNKNOWN, true, 0, List.of(said("requests", 50L, 0L)), List.of(), DATE, Map.of());
+        assertThat(Remaining.of(reading, resolved(CALL)))
+                .singleElement()
+                .satisfies(one -> assertThat(one.left().limit()).isEqualTo("rpd"));
+        Resolved noDay = resolved(
+                "{project: p, provider: openrouter, classes: [{name: m, models: [m], limits: {rpm: 20}}]}",
+                Call.of("m"));
+        assertThat(Remaining.of(reading, noDay)).isEmpty();
+    }
+
     @Test
     void whatThePolicyHasNoLimitForSaysNothing() {
         assertThat(left(CALL, said("burst", 50L, 3L), said("fast_input", 50L, 3L), said("tokens", null, null)))

@@ -74,6 +74,32 @@ class PermitLessonsTest {
         assertThat(registry.get("sluice.rejections").counter().count()).isEqualTo(1);
     }
 
+    /** Whoever settles while another does, such as a time-out's handler, teaches nothing on top. */
+    @Test
+    void ofTwoEndingsAtOnceOneTeaches() {
+        Permit permit = permit();
+        Reading answer = reading(REJECTION, Usage.UNKNOWN, false);
+        var answered = store.observe;
+        store.observe = told -> {
+            store.observe = answered;
+            permit.settleAsync(answer);
+            permit.throttledAsync(REJECTION);
+            return answered.apply(told);
+        };
+        permit.settle(answer);
+        assertThat(store.heard).containsExactly("observe", "throttled");
+        assertThat(registry.get("sluice.rejections").counter().count()).isEqualTo(1);
+    }
+
+    @Test
+    void aPermitEndsWhateverBecomesOfItsLesson() {
+        store.observe = told -> {
+            throw new IllegalStateException("a test");
+        };
+        permit().throttled(REJECTION);
+        assertThat(store.heard).containsExactly("observe", "throttled");
+    }
+
     @Test
     void aRejectionToldTwiceIsOne() {
         Permit permit = permit();

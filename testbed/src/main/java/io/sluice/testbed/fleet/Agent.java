@@ -1,5 +1,6 @@
 package io.sluice.testbed.fleet;
 
+import io.sluice.testbed.fleet.FleetEvent.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>It has no thread: all its methods run on its process's loop, so that 47 calls at once cost no more than their memory.
  */
 final class Agent {
+    /** Who was refused, or whose Redis is out, does not ask again at once. */
+    private static final long REFUSED_MS = 500;
+
     private final Workload workload;
     private final Surroundings around;
     private final List<Errand> open = new ArrayList<>();
@@ -70,7 +74,7 @@ final class Agent {
     private void beginAgain() {
         Task lost = task;
         if (lost != null && !stopping) {
-            after(workload.pauseMs(), lost::begin);
+            after(Math.max(REFUSED_MS, workload.pauseMs()), lost::begin);
         }
     }
 
@@ -99,7 +103,8 @@ final class Agent {
             }
             endIfDone();
         } else if (stepDone) {
-            think();
+            boolean refused = call.outcome() == Outcome.GIVEN_UP && !call.granted();
+            after(refused ? REFUSED_MS : 0, this::think);
         }
     }
 
