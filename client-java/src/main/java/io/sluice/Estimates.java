@@ -67,6 +67,27 @@ final class Estimates {
                 or(usage.outputTokens(), estimate.output()));
     }
 
+    /**
+     * What an answer used that may not be all there: no less output than came of it, whatever was reserved, and no more than the
+     * request allows. (Text of a few long words is more characters than its tokens times four.)
+     */
+    static Usage booked(Reading reading, Call call, long reserved) {
+        Usage told = reading.usage();
+        if (reading.usageComplete() || reading.outputSeen() == 0) {
+            return told;
+        }
+        long output = Math.max(or(told.outputTokens(), reserved), reading.outputSeen());
+        if (told.outputTokens() == null && output == reserved) {
+            return told;
+        }
+        long most = or(call.maxOutputTokens, Call.MAX_TOKENS);
+        return new Usage(
+                told.inputTokens(),
+                told.cacheReadTokens(),
+                told.cacheWriteTokens(),
+                Long.valueOf(Math.min(output, most)));
+    }
+
     private static long or(@Nullable Long known, long otherwise) {
         return known == null ? otherwise : known;
     }

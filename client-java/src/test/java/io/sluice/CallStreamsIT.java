@@ -1,6 +1,5 @@
 package io.sluice;
 
-import static io.sluice.CallFixture.CALL;
 import static io.sluice.CallFixture.PROFILE;
 import static io.sluice.ProviderStub.END;
 import static io.sluice.ProviderStub.START;
@@ -29,6 +28,9 @@ import org.junit.jupiter.api.Timeout;
 @WithRedis
 @Timeout(60)
 class CallStreamsIT {
+    /** It may answer what the streams here have. */
+    private static final Call CALL = CallFixture.CALL.maxOutputTokens(50);
+
     private static final String OVERLOADED = "event: error\ndata: " + Told.error("overloaded_error") + "\n\n";
     private static final String LIMITED = "event: error\ndata: " + Told.error("rate_limit_error") + "\n\n";
 
@@ -39,6 +41,7 @@ class CallStreamsIT {
     CallStreamsIT(RedisServer redis) {
         this.fixture = new CallFixture(redis);
         this.provider = fixture.provider;
+        fixture.call = CALL;
     }
 
     @AfterEach

@@ -12,29 +12,40 @@ import tools.jackson.databind.JsonNode;
  */
 enum Shape {
     /** Chat completions and plain completions. */
-    CHAT(List.of("max_completion_tokens", "max_tokens"), List.of("n", "best_of")),
-    RESPONSES(List.of("max_output_tokens"), List.of()),
-    MESSAGES(List.of("max_tokens", "max_tokens_to_sample"), List.of()),
-    GEMINI(List.of("maxOutputTokens", "max_output_tokens"), List.of("candidateCount", "candidate_count")),
-    INTERACTIONS(List.of("max_output_tokens", "maxOutputTokens"), List.of()),
+    CHAT,
+    RESPONSES,
+    MESSAGES,
+    GEMINI,
+    INTERACTIONS,
     /** There is no output at all. */
-    EMBEDDINGS(List.of(), List.of()),
-    /** Nobody knows which: all of them. */
-    ANY(
-            List.of(
-                    "max_completion_tokens",
-                    "max_tokens",
-                    "max_output_tokens",
-                    "max_tokens_to_sample",
-                    "maxOutputTokens"),
-            List.of("n", "best_of", "candidateCount"));
+    EMBEDDINGS,
+    /** Nobody knows which: any member that is a cap in another. */
+    ANY;
 
-    private final List<String> caps;
-    private final List<String> choices;
+    private List<String> caps() {
+        return switch (this) {
+            case CHAT -> List.of("max_completion_tokens", "max_tokens");
+            case RESPONSES -> List.of("max_output_tokens");
+            case MESSAGES -> List.of("max_tokens", "max_tokens_to_sample");
+            case GEMINI, INTERACTIONS -> List.of("maxOutputTokens", "max_output_tokens");
+            case EMBEDDINGS -> List.of();
+            case ANY ->
+                List.of(
+                        "max_completion_tokens",
+                        "max_tokens",
+                        "max_output_tokens",
+                        "max_tokens_to_sample",
+                        "maxOutputTokens");
+        };
+    }
 
-    Shape(List<String> caps, List<String> choices) {
-        this.caps = caps;
-        this.choices = choices;
+    private List<String> counts() {
+        return switch (this) {
+            case CHAT -> List.of("n", "best_of");
+            case GEMINI -> List.of("candidateCount", "candidate_count");
+            case ANY -> List.of("n", "best_of", "candidateCount", "candidate_count");
+            case RESPONSES, MESSAGES, INTERACTIONS, EMBEDDINGS -> List.of();
+        };
     }
 
     /** The most one answer may have; {@code null} if the request names no cap. */
@@ -43,14 +54,14 @@ enum Shape {
         if (this == EMBEDDINGS) {
             return 0L;
         }
-        Long cap = largest(json, caps);
+        Long cap = largest(json, caps());
         // In protobuf zero and not said are the same.
         return cap != null && cap == 0 && this == GEMINI ? null : cap;
     }
 
     /** How many answers it asks for, 1 or more. */
     int choices(JsonNode json) {
-        Long most = largest(json, choices);
+        Long most = largest(json, counts());
         return most == null ? 1 : Math.toIntExact(Math.max(1, most));
     }
 
