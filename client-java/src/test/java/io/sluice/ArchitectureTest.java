@@ -134,6 +134,7 @@ class ArchitectureTest {
                 .containsExactlyInAnyOrder(
                         "Answer",
                         "AnswerStream",
+                        "Asked",
                         "Attempt",
                         "Call",
                         "CallOptions",
@@ -154,6 +155,7 @@ class ArchitectureTest {
                         "Refusal",
                         "RefusedException",
                         "Rejection",
+                        "Request",
                         "Response",
                         "ScopeLimits",
                         "Sender",
@@ -169,6 +171,8 @@ class ArchitectureTest {
                         "provider.OpenAi",
                         "provider.OpenRouter",
                         "provider.Profiles",
+                        "provider.StreamUsage",
+                        "provider.UsageFilter",
                         "redis.RedisStore",
                         "redis.RedisStoreProvider");
     }
