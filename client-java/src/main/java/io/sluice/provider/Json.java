@@ -71,7 +71,7 @@ final class Json {
         if (!node.isNumber()) {
             return null;
         }
-        double number = node.doubleValue();
+        double number = node.asDouble(Double.NaN);
         return Double.isFinite(number) && number >= 0 ? BigDecimal.valueOf(number) : null;
     }
 
