@@ -55,7 +55,7 @@ final class Budget implements AutoCloseable {
         return policy(project, outage, limits, "1s");
     }
 
-    private static Policy policy(String project, Policy.Outage outage, String limits, String lease) {
+    static Policy policy(String project, Policy.Outage outage, String limits, String lease) {
         return Policy.parse("""
                 project: %s
                 provider: generic

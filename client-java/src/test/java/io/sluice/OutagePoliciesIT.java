@@ -49,7 +49,11 @@ class OutagePoliciesIT {
     }
 
     private void install(Policy.Outage outage, String limits) {
-        sluice.install(Budget.policy(id, outage, limits));
+        install(outage, limits, "1s");
+    }
+
+    private void install(Policy.Outage outage, String limits, String lease) {
+        sluice.install(Budget.policy(id, outage, limits, lease));
         Budget.take(project, CALL).cancel();
         if (outage == Policy.Outage.LOCAL_SHARE) {
             soon().until(() -> ((ProjectClient) project).share().hosts() == 1);
@@ -192,7 +196,8 @@ class OutagePoliciesIT {
     /** Redis comes back with nothing in it: whoever runs is counted again, and no second budget is given. */
     @Test
     void anEmptyRedisCountsThoseThatRunAgain() {
-        install(Policy.Outage.LOCAL_SHARE, "concurrency: 3, " + LIMITS.substring(LIMITS.indexOf("calls")));
+        // Longer than it takes to restart, in a container too.
+        install(Policy.Outage.LOCAL_SHARE, "concurrency: 3, " + LIMITS.substring(LIMITS.indexOf("calls")), "15s");
         Permit one = Budget.take(project, CALL);
         Permit two = Budget.take(project, CALL);
         redis.restartEmpty();

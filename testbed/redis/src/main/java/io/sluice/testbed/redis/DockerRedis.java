@@ -32,7 +32,7 @@ final class DockerRedis implements RedisServer {
     private static final int READABLE = 0755;
 
     private static final Duration START = Duration.ofSeconds(30);
-    private static final Duration RESTART = Duration.ofSeconds(10);
+    private static final Duration RESTART = Duration.ofSeconds(30);
     private static final int REDIS_PORT = 6379;
     private static final int TLS_PORT = 6380;
     private static final String TLS_DIRECTORY = "/tls";
