@@ -11,6 +11,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,6 +79,11 @@ final class SluiceClient implements Sluice {
     @Override
     public Project project(String id) {
         return client(id);
+    }
+
+    @Override
+    public Desk desk(String project, Function<Provider, Profile> profiles) {
+        throw new UnsupportedOperationException();
     }
 
     private ProjectClient client(String id) {

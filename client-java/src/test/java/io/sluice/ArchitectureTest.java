@@ -138,6 +138,7 @@ class ArchitectureTest {
                         "Call",
                         "CallOptions",
                         "Decision",
+                        "Desk",
                         "InvalidPolicyException",
                         "LimitReading",
                         "OutageException",
