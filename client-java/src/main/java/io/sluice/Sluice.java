@@ -56,6 +56,9 @@ public interface Sluice extends AutoCloseable {
     /** The project of this id. Costs nothing; the first call fails if no policy is installed for it. */
     Project project(String id);
 
+    /** What an operator does and asks. */
+    Admin admin();
+
     /** Ends what is under way and closes the connection. Permits still open end by their lease. */
     @Override
     void close();

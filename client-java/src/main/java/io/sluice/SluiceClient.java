@@ -42,6 +42,7 @@ final class SluiceClient implements Sluice {
 
     private final Map<String, ProjectClient> projects = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final Admin admin = new AdminClient(this);
 
     SluiceClient(Store store, Options options) {
         this.store = store;
@@ -80,7 +81,12 @@ final class SluiceClient implements Sluice {
         return client(id);
     }
 
-    private ProjectClient client(String id) {
+    @Override
+    public Admin admin() {
+        return admin;
+    }
+
+    ProjectClient client(String id) {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
 

@@ -132,11 +132,14 @@ class ArchitectureTest {
                         .map(name -> name.substring("io.sluice.".length()))
                         .collect(toSet()))
                 .containsExactlyInAnyOrder(
+                        "Admin",
+                        "AdminException",
                         "Answer",
                         "AnswerStream",
                         "Attempt",
                         "Call",
                         "CallOptions",
+                        "Counters",
                         "Decision",
                         "InvalidPolicyException",
                         "LimitReading",
@@ -158,6 +161,7 @@ class ArchitectureTest {
                         "ScopeLimits",
                         "Sender",
                         "Sluice",
+                        "Status",
                         "Store",
                         "Usage",
                         "WaitListener",
