@@ -64,6 +64,9 @@ public interface Sluice extends AutoCloseable {
      */
     Desk desk(String project, Function<Provider, Profile> profiles);
 
+    /** What an operator does and asks. */
+    Admin admin();
+
     /** Ends what is under way and closes the connection. Permits still open end by their lease. */
     @Override
     void close();

@@ -43,6 +43,7 @@ final class SluiceClient implements Sluice {
 
     private final Map<String, ProjectClient> projects = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final Admin admin = new AdminClient(this);
 
     SluiceClient(Store store, Options options) {
         this.store = store;
@@ -86,7 +87,12 @@ final class SluiceClient implements Sluice {
         throw new UnsupportedOperationException();
     }
 
-    private ProjectClient client(String id) {
+    @Override
+    public Admin admin() {
+        return admin;
+    }
+
+    ProjectClient client(String id) {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
 

@@ -132,11 +132,14 @@ class ArchitectureTest {
                         .map(name -> name.substring("io.sluice.".length()))
                         .collect(toSet()))
                 .containsExactlyInAnyOrder(
+                        "Admin",
+                        "AdminException",
                         "Answer",
                         "AnswerStream",
                         "Attempt",
                         "Call",
                         "CallOptions",
+                        "Counters",
                         "Decision",
                         "Desk",
                         "InvalidPolicyException",
@@ -159,6 +162,7 @@ class ArchitectureTest {
                         "ScopeLimits",
                         "Sender",
                         "Sluice",
+                        "Status",
                         "Store",
                         "Usage",
                         "WaitListener",
