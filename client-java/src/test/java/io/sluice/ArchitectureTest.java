@@ -153,6 +153,7 @@ class ArchitectureTest {
                         "Provider",
                         "ProviderException",
                         "Reading",
+                        "Records",
                         "RefillLimit",
                         "Refusal",
                         "RefusedException",
