@@ -91,8 +91,8 @@ final class Http {
     /** A stream of events that is read as it comes, until closed. */
     Events events(String method, String path, String body, String... headers) {
         Events events = new Events();
-        events.response = client.sendAsync(
-                request(method, path, body, headers), BodyHandlers.fromLineSubscriber(events));
+        events.response =
+                client.sendAsync(request(method, path, body, headers), BodyHandlers.fromLineSubscriber(events));
         return events;
     }
 

@@ -34,7 +34,8 @@ class PermitsIT {
     void aPermitIsGrantedRenewedAndSettledOnce() {
         String project = Policies.installed(http, "{rpm: 600, itpm: 100000, concurrency: 2}");
         Reply granted = http.post(
-                permits(project), "{" + CALL + ",\"id\":\"one\",\"agent\":\"a/1\",\"team\":\"research\",\"lease_ms\":5000}");
+                permits(project),
+                "{" + CALL + ",\"id\":\"one\",\"agent\":\"a/1\",\"team\":\"research\",\"lease_ms\":5000}");
         assertThat(granted.status()).isEqualTo(201);
         JsonNode permit = granted.json();
         assertThat(permit.propertyNames())
@@ -54,9 +55,10 @@ class PermitsIT {
         Reply settled = http.post(name + "/settle", "{\"usage\":{\"input_tokens\":80,\"output_tokens\":10}}");
         assertThat(settled.status()).isEqualTo(200);
         assertThat(settled.body())
-                .isEqualTo("{\"ended\":\"settled\",\"already\":false,\"charged\":{\"requests\":1,\"input\":80,\"cache_read\":0,"
-                        + "\"cache_write\":0,\"output\":10},\"advice\":{\"action\":\"done\",\"wait_ms\":null,\"kind\":null,"
-                        + "\"scope\":null}}");
+                .isEqualTo(
+                        "{\"ended\":\"settled\",\"already\":false,\"charged\":{\"requests\":1,\"input\":80,\"cache_read\":0,"
+                                + "\"cache_write\":0,\"output\":10},\"advice\":{\"action\":\"done\",\"wait_ms\":null,\"kind\":null,"
+                                + "\"scope\":null}}");
         Reply again = http.post(name + "/settle", "{\"usage\":{\"input_tokens\":99,\"output_tokens\":99}}");
         assertThat(again.json().get("already").asBoolean()).isTrue();
         assertThat(again.json().get("charged").get("input").asLong()).isEqualTo(80);
@@ -68,7 +70,10 @@ class PermitsIT {
     void aPermitIsCancelledOnceAndAnUnknownOneIsNotFound() {
         String project = Policies.installed(http, "{concurrency: 1}");
         String name = permits(project) + "/"
-                + http.post(permits(project), "{" + CALL + "}").json().get("permit").asString();
+                + http.post(permits(project), "{" + CALL + "}")
+                        .json()
+                        .get("permit")
+                        .asString();
         Reply cancelled = http.delete(name);
         assertThat(cancelled.status()).isEqualTo(200);
         assertThat(cancelled.json().get("ended").asString()).isEqualTo("cancelled");
@@ -162,8 +167,8 @@ class PermitsIT {
     void aCallWaitsInLineWithJavaAgentsAndIsGrantedWhenTheyEnd() throws Exception {
         String project = Policies.installed(http, "{concurrency: 1}");
         try (Sluice sluice = Sluice.connect(RedisServers.shared().uri())) {
-            Permit java = sluice.project(project)
-                    .acquire(Call.of("claude-sonnet-5-5").inputTokens(10), Duration.ZERO);
+            Permit java =
+                    sluice.project(project).acquire(Call.of("claude-sonnet-5-5").inputTokens(10), Duration.ZERO);
             CompletableFuture<Reply> waiting =
                     http.later(permits(project), "{" + CALL + ",\"id\":\"w\",\"max_wait_ms\":20000}");
             await().atMost(10, TimeUnit.SECONDS).until(() -> waiters(project) == 1);
@@ -191,11 +196,13 @@ class PermitsIT {
         CompletableFuture<Reply> waiting =
                 http.later(permits(project), "{" + CALL + ",\"id\":\"w-1\",\"agent\":\"a\",\"max_wait_ms\":25000}");
         await().atMost(10, TimeUnit.SECONDS).until(() -> waiters(project) == 1);
-        assertThat(http.delete("/v1/projects/" + project + "/waits/w-1").status()).isEqualTo(204);
+        assertThat(http.delete("/v1/projects/" + project + "/waits/w-1").status())
+                .isEqualTo(204);
         Reply cancelled = waiting.get(10, TimeUnit.SECONDS);
         assertThat(cancelled.status()).isEqualTo(409);
         assertThat(cancelled.kind()).isEqualTo("cancelled");
-        assertThat(http.delete("/v1/projects/" + project + "/waits/w-1").status()).isEqualTo(404);
+        assertThat(http.delete("/v1/projects/" + project + "/waits/w-1").status())
+                .isEqualTo(404);
     }
 
     @Test
@@ -207,7 +214,8 @@ class PermitsIT {
                 .asString();
         try (Http.Events stream = http.events(
                 "POST", permits(project), "{" + CALL + ",\"max_wait_ms\":20000}", "Accept", "text/event-stream")) {
-            await().atMost(10, TimeUnit.SECONDS).until(() -> !stream.named("waiting").isEmpty());
+            await().atMost(10, TimeUnit.SECONDS)
+                    .until(() -> !stream.named("waiting").isEmpty());
             JsonNode told = stream.named("waiting").get(0);
             assertThat(told.get("position").asInt()).isEqualTo(1);
             assertThat(told.get("limit").asString()).isEqualTo("concurrency");
@@ -248,9 +256,7 @@ class PermitsIT {
                 .json()
                 .get("permit")
                 .asString();
-        Reply told = http.post(
-                permits(project) + "/" + permit + "/settle",
-                """
+        Reply told = http.post(permits(project) + "/" + permit + "/settle", """
                 {"status": 429, "headers": {"retry-after": "7", "request-id": ["a", "b"]},
                  "body": "{\\"type\\":\\"error\\",\\"error\\":{\\"type\\":\\"rate_limit_error\\",\\"message\\":\\"slow down\\"}}"}
                 """);
@@ -267,11 +273,7 @@ class PermitsIT {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
                     {                                                              | ``
                     []                                                             | ``
                     {"input_tokens":1}                                             | /model
@@ -309,7 +311,10 @@ class PermitsIT {
                         .status())
                 .isEqualTo(400);
         String name = permits(project) + "/"
-                + http.post(permits(project), "{" + CALL + "}").json().get("permit").asString();
+                + http.post(permits(project), "{" + CALL + "}")
+                        .json()
+                        .get("permit")
+                        .asString();
         assertThat(http.post(name + "/settle", "{\"status\":200,\"body\":\"" + "b".repeat(65_537) + "\"}")
                         .status())
                 .isEqualTo(400);
@@ -320,7 +325,8 @@ class PermitsIT {
         assertThat(http.post(name + "/settle", "{\"status\":200,\"headers\":{" + headers + "}}")
                         .status())
                 .isEqualTo(400);
-        assertThat(http.post(name + "/settle", "{\"usage\":{\"input_tokens\":-1}}").status())
+        assertThat(http.post(name + "/settle", "{\"usage\":{\"input_tokens\":-1}}")
+                        .status())
                 .isEqualTo(400);
         assertThat(http.post(name + "/settle", "{\"usage\":{\"input_tokens\":0,\"output_tokens\":null}}")
                         .json()
@@ -341,6 +347,9 @@ class PermitsIT {
     }
 
     private long waiters(String project) {
-        return http.get("/v1/projects/" + project + "/status").json().get("waiters").asLong();
+        return http.get("/v1/projects/" + project + "/status")
+                .json()
+                .get("waiters")
+                .asLong();
     }
 }

@@ -22,8 +22,7 @@ final class Policies {
                     limits: %s
                 teams:
                   - {name: research, weight: 2}
-                """
-                .formatted(project, limits);
+                """.formatted(project, limits);
     }
 
     /** A project of its own with these limits of its one class. */

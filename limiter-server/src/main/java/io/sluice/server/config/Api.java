@@ -22,19 +22,21 @@ class Api {
                 .info(new Info()
                         .title("Sluice")
                         .version(implementation == null ? "development" : implementation)
-                        .description("One shared budget for a whole fleet of LLM agents. Every no is problem+json whose type "
-                                + "ends in its kind."))
+                        .description(
+                                "One shared budget for a whole fleet of LLM agents. Every no is problem+json whose type "
+                                        + "ends in its kind."))
                 .components(new Components()
                         .addSecuritySchemes(
                                 "token",
-                                new SecurityScheme().type(SecurityScheme.Type.HTTP).scheme("bearer")))
+                                new SecurityScheme()
+                                        .type(SecurityScheme.Type.HTTP)
+                                        .scheme("bearer")))
                 .addSecurityItem(new SecurityRequirement().addList("token"));
     }
 
     /** The document is made with Jackson 2, which knows nothing of how our Jackson 3 names things. */
     @Bean
     ModelResolver names() {
-        return new ModelResolver(
-                new ObjectMapper().setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE));
+        return new ModelResolver(new ObjectMapper().setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE));
     }
 }

@@ -146,5 +146,9 @@ class PlanController {
             BigDecimal requestsPerMinute, BigDecimal inputPerMinute, BigDecimal outputPerMinute, BigDecimal inFlight) {}
 
     /** What one limit carries. */
-    record Carried(String scope, String limit, BigDecimal amount, @JsonProperty("agents_at_80") long agentsAt80) {}
+    record Carried(
+            String scope,
+            String limit,
+            BigDecimal amount,
+            @JsonProperty("agents_at_80") long agentsAt80) {}
 }
