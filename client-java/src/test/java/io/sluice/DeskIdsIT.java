@@ -37,7 +37,9 @@ class DeskIdsIT {
     DeskIdsIT(RedisServer redis) {
         desks = new Desks(redis.uri());
         desks.first.install(Budget.policy(
-                desks.id, "concurrency: 2, calls: {amount: 1000, per: 1d, burst: 1d, window: refill, of: requests}", "1m"));
+                desks.id,
+                "concurrency: 2, calls: {amount: 1000, per: 1d, burst: 1d, window: refill, of: requests}",
+                "1m"));
     }
 
     @AfterEach
@@ -86,7 +88,14 @@ class DeskIdsIT {
                 of(call.run("other"), "token/bot", null),
                 of(call.priority(Priority.BATCH), "token/bot", null),
                 of(call.serviceTier("flex"), "token/bot", null),
-                of(Call.of("m-2").inputTokens(10).maxOutputTokens(5).agent("bot").id("job-1"), "token/bot", null),
+                of(
+                        Call.of("m-2")
+                                .inputTokens(10)
+                                .maxOutputTokens(5)
+                                .agent("bot")
+                                .id("job-1"),
+                        "token/bot",
+                        null),
                 of(call, "token/bot", Duration.ofSeconds(30)),
                 of(call, "token/bat", null),
                 of(call, "token/bot\n", null));

@@ -66,7 +66,9 @@ class DeskWaitsIT {
     }
 
     private void ends(Handout handout) {
-        assertThat(get(desks.there.settle(handout.permit(), used(1, 1))).ending().ended())
+        assertThat(get(desks.there.settle(handout.permit(), used(1, 1)))
+                        .ending()
+                        .ended())
                 .isEqualTo(Permit.How.SETTLED);
     }
 
@@ -78,14 +80,11 @@ class DeskWaitsIT {
     void theyStandInOneLineWithJavaClientsAndAreTold() {
         Permit first = Budget.take(desks.second.project(desks.id), Desks.CALL);
         List<WaitListener.Waiting> told = new CopyOnWriteArrayList<>();
-        CompletableFuture<Handout> one = desks.here
-                .acquire(Desks.asking("job-1", SOON), told::add)
-                .toCompletableFuture();
+        CompletableFuture<Handout> one =
+                desks.here.acquire(Desks.asking("job-1", SOON), told::add).toCompletableFuture();
         await().until(() -> desks.levels().waiters() == 1);
-        CompletableFuture<Permit> two = desks.second
-                .project(desks.id)
-                .acquireAsync(Desks.CALL, SOON)
-                .toCompletableFuture();
+        CompletableFuture<Permit> two =
+                desks.second.project(desks.id).acquireAsync(Desks.CALL, SOON).toCompletableFuture();
         await().until(() -> desks.levels().waiters() == 2);
         CompletableFuture<Handout> three = waits(desks.there, "job-3");
 
@@ -112,8 +111,7 @@ class DeskWaitsIT {
         CompletableFuture<Handout> rival = waits(desks.here, "rival");
 
         CompletableFuture<Handout> joined = ask(desk(other), "job-1", SOON);
-        assertThat(catchThrowable(() -> joined.get(300, TimeUnit.MILLISECONDS)))
-                .isInstanceOf(TimeoutException.class);
+        assertThat(catchThrowable(() -> joined.get(300, TimeUnit.MILLISECONDS))).isInstanceOf(TimeoutException.class);
         assertThat(desks.levels().waiters()).isEqualTo(2);
         ends(running);
 
@@ -230,15 +228,14 @@ class DeskWaitsIT {
         for (int i = 0; i < 5; i++) {
             waits.add(waits(desks.here, "job-" + i));
         }
-        CompletableFuture<Handout> nameless = desks.here
-                .acquire(Desks.asking(null, SOON), any -> {})
-                .toCompletableFuture();
+        CompletableFuture<Handout> nameless =
+                desks.here.acquire(Desks.asking(null, SOON), any -> {}).toCompletableFuture();
         await().until(() -> desks.levels().waiters() == 6);
         desks.here.closeLine();
         for (CompletableFuture<Handout> wait : waits) {
             assertThat(Blocking.cause(catchThrowable(() -> get(wait))))
-                    .isInstanceOfSatisfying(OutageException.class, e -> assertThat(e.reason())
-                            .isEqualTo("closing"));
+                    .isInstanceOfSatisfying(
+                            OutageException.class, e -> assertThat(e.reason()).isEqualTo("closing"));
         }
         assertThat(catchThrowable(() -> get(nameless))).isNotNull();
         assertThat(catchThrowable(() -> get(ask(desks.here, "late", SOON)))).hasMessageContaining("stops");
