@@ -121,8 +121,8 @@ final class Endings {
 
     /** Nobody wants it any more: whatever Redis holds under this name, a place in line or a permit, goes as if it never was. */
     void undo(PermitName name) {
-        Unheard unheard = new Unheard(
-                new Settlement(project, name, "undone", client.host, 0, List.of()), settled -> {});
+        Unheard unheard =
+                new Unheard(new Settlement(project, name, "undone", client.host, 0, List.of()), settled -> {});
         if (remember(unheard)) {
             tell(unheard);
         }

@@ -47,7 +47,10 @@ class PoliciesIT {
         Reply yaml = http.get(at, "Accept", "application/yaml");
         assertThat(yaml.header("content-type")).startsWith("application/yaml");
         assertThat(yaml.body()).contains("rpm: 600");
-        assertThat(http.put(at, yaml.body(), "Content-Type", "application/yaml").json().get("same").asBoolean())
+        assertThat(http.put(at, yaml.body(), "Content-Type", "application/yaml")
+                        .json()
+                        .get("same")
+                        .asBoolean())
                 .as("what was written out is what was read")
                 .isTrue();
         assertThat(http.put(at, json.body()).json().get("same").asBoolean()).isTrue();
@@ -70,15 +73,14 @@ class PoliciesIT {
         assertThat(late.kind()).isEqualTo("version_mismatch");
         assertThat(late.json().get("version").asLong()).isEqualTo(2);
         assertThat(http.get(at).body()).contains("700");
-        assertThat(http.put(at, Policies.of(id, "{rpm: 800}"), "If-Match", "seven").status())
+        assertThat(http.put(at, Policies.of(id, "{rpm: 800}"), "If-Match", "seven")
+                        .status())
                 .isEqualTo(400);
     }
 
     @Test
     void everythingThatIsWrongIsToldWithItsPathAndNothingChanges() {
-        Reply no = http.put(
-                at,
-                """
+        Reply no = http.put(at, """
                 project: %s
                 provider: anthropic
                 typo: 1
@@ -86,11 +88,13 @@ class PoliciesIT {
                   - name: sonnet
                     models: ["claude-sonnet-*"]
                     limits: {rpm: -1, itpm: many}
-                """
-                        .formatted(id));
+                """.formatted(id));
         assertThat(no.status()).isEqualTo(400);
         assertThat(no.kind()).isEqualTo("invalid_policy");
-        assertThat(no.json().get("problems").valueStream().map(problem -> problem.get("path").asString()))
+        assertThat(no.json()
+                        .get("problems")
+                        .valueStream()
+                        .map(problem -> problem.get("path").asString()))
                 .contains("/typo", "/classes/0/limits/rpm", "/classes/0/limits/itpm");
         JsonNode first = no.json().get("problems").get(0);
         assertThat(first.propertyNames()).containsExactlyInAnyOrder("path", "line", "message", "value");
@@ -99,7 +103,8 @@ class PoliciesIT {
         Reply other = http.put(at, Policies.of("another", "{rpm: 1}"));
         assertThat(other.json().get("problems").get(0).get("path").asString()).isEqualTo("/project");
         Reply upstream = http.put(at, Policies.of(id, "{rpm: 1}") + "upstream: https://evil.example\n");
-        assertThat(upstream.json().get("problems").get(0).get("path").asString()).isEqualTo("/upstream");
+        assertThat(upstream.json().get("problems").get(0).get("path").asString())
+                .isEqualTo("/upstream");
         assertThat(http.put(at, "").status()).isEqualTo(400);
         assertThat(http.put("/v1/projects/UPPER", "project: UPPER").status()).isEqualTo(400);
     }
@@ -138,7 +143,8 @@ class PoliciesIT {
         assertThat(http.post(at + "/permits", "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1}")
                         .kind())
                 .isEqualTo("closed");
-        assertThat(http.post(at + "/permits/" + permit + "/settle", "{}").status()).isEqualTo(200);
+        assertThat(http.post(at + "/permits/" + permit + "/settle", "{}").status())
+                .isEqualTo(200);
         await().atMost(15, TimeUnit.SECONDS).until(() -> http.get(at).status() == 404);
         assertThat(http.delete(at).status()).isEqualTo(404);
     }
@@ -157,7 +163,8 @@ class PoliciesIT {
                     .isEqualTo(400);
         }
         String open = Policies.installed(http, "{}");
-        assertThat(http.post("/v1/projects/" + open + "/permits", call).status()).isEqualTo(201);
+        assertThat(http.post("/v1/projects/" + open + "/permits", call).status())
+                .isEqualTo(201);
     }
 
     /** New limits were ignored because the bucket existed (bucket4j/bucket4j#261): here the next call sees them. */
@@ -179,10 +186,8 @@ class PoliciesIT {
         Path file = directory.resolve("a.yaml");
         Files.writeString(file, Policies.of(id, "{rpm: 600}"));
         Files.writeString(directory.resolve("b.yaml"), "project: " + second + "\nprovider: nobody\n");
-        try (Started server =
-                Started.on(RedisServers.shared().uri(), "--sluice.policies=" + directory)) {
-            await().atMost(20, TimeUnit.SECONDS)
-                    .until(() -> server.http.get(at).status() == 200);
+        try (Started server = Started.on(RedisServers.shared().uri(), "--sluice.policies=" + directory)) {
+            await().atMost(20, TimeUnit.SECONDS).until(() -> server.http.get(at).status() == 200);
             for (Reply no : new Reply[] {
                 server.http.put(at, Policies.of(id, "{rpm: 1}")),
                 server.http.post(at + "/rollback", "{\"to\":1}"),
@@ -191,7 +196,9 @@ class PoliciesIT {
                 assertThat(no.status()).isEqualTo(409);
                 assertThat(no.kind()).isEqualTo("managed_by_file");
             }
-            assertThat(server.http.put(at + "?dry_run=true", Policies.of(id, "{rpm: 1}")).status())
+            assertThat(server.http
+                            .put(at + "?dry_run=true", Policies.of(id, "{rpm: 1}"))
+                            .status())
                     .isEqualTo(200);
             JsonNode files = server.http.get("/v1/projects").json().get("files");
             assertThat(files.get(0).get("project").asString()).isEqualTo(id);
@@ -202,16 +209,19 @@ class PoliciesIT {
             await().atMost(20, TimeUnit.SECONDS)
                     .until(() -> server.http.get(at).body().contains("700"));
             Files.writeString(file, Policies.of(id, "{rpm: -7}"));
-            await().atMost(20, TimeUnit.SECONDS).until(() -> server.http
-                    .get("/v1/projects")
-                    .json()
-                    .get("files")
-                    .get(0)
-                    .get("problem")
-                    .asString("")
-                    .contains("/classes/0/limits/rpm"));
+            await().atMost(20, TimeUnit.SECONDS)
+                    .until(() -> server.http
+                            .get("/v1/projects")
+                            .json()
+                            .get("files")
+                            .get(0)
+                            .get("problem")
+                            .asString("")
+                            .contains("/classes/0/limits/rpm"));
             assertThat(server.http.get(at).body()).contains("700");
-            assertThat(server.http.delete(at).kind()).as("it is the file's all the same").isEqualTo("managed_by_file");
+            assertThat(server.http.delete(at).kind())
+                    .as("it is the file's all the same")
+                    .isEqualTo("managed_by_file");
         }
     }
 }

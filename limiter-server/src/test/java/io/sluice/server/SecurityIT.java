@@ -22,10 +22,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Who comes in and what they may do. */
 @WithRedis
@@ -66,16 +66,14 @@ class SecurityIT {
                   - {name: viewer, sha256: %s, role: viewer, projects: ["s-*"]}
                   - {name: agent, sha256: %s, role: agent, projects: ["s-*"], team: research, workspace: prod,
                      max_priority: normal, agent_prefix: "r/"}
-                """
-                .formatted(hash(ROOT), hash(TEAM_ADMIN), hash(VIEWER), hash(AGENT));
+                """.formatted(hash(ROOT), hash(TEAM_ADMIN), hash(VIEWER), hash(AGENT));
     }
 
     @BeforeAll
     static void start() throws IOException {
         file = directory.resolve("tokens.yaml");
         Files.writeString(file, tokens());
-        server = Started.on(
-                RedisServers.shared().uri(), "--sluice.tokens=" + file, "--sluice.failures-per-minute=5");
+        server = Started.on(RedisServers.shared().uri(), "--sluice.tokens=" + file, "--sluice.failures-per-minute=5");
         root = server.http.with(ROOT);
         project = Policies.installed(root, "{rpm: 6000, concurrency: 50}");
     }
@@ -93,21 +91,27 @@ class SecurityIT {
     void rolesMayDoWhatTheyAreFor() {
         Http viewer = server.http.with(VIEWER);
         Http agent = server.http.with(AGENT);
-        for (String seen : new String[] {"", "/versions", "/status", "/usage", "/plan?input_per_minute=1&requests_per_minute=1"}) {
+        for (String seen :
+                new String[] {"", "/versions", "/status", "/usage", "/plan?input_per_minute=1&requests_per_minute=1"}) {
             assertThat(viewer.get(at(seen)).status()).as("viewer GET %s", seen).isEqualTo(200);
             assertThat(agent.get(at(seen)).kind()).as("agent GET %s", seen).isEqualTo("forbidden");
             assertThat(agent.get(at(seen)).status()).isEqualTo(403);
         }
-        assertThat(viewer.put(at(""), Policies.of(project, "{rpm: 1}")).status()).isEqualTo(403);
+        assertThat(viewer.put(at(""), Policies.of(project, "{rpm: 1}")).status())
+                .isEqualTo(403);
         assertThat(viewer.delete(at("")).status()).isEqualTo(403);
         assertThat(viewer.post(at("/hold"), "{\"reason\":\"x\"}").status()).isEqualTo(403);
         assertThat(viewer.post("/v1/hold", "{\"reason\":\"x\"}").status()).isEqualTo(403);
-        assertThat(viewer.post(at("/levels"), "{\"limit\":\"rpm\",\"to\":1,\"reason\":\"x\"}").status())
+        assertThat(viewer.post(at("/levels"), "{\"limit\":\"rpm\",\"to\":1,\"reason\":\"x\"}")
+                        .status())
                 .isEqualTo(403);
         assertThat(viewer.post(at("/permits"), "{" + CALL + "}").status()).isEqualTo(403);
-        assertThat(agent.post(at("/permits"), "{" + CALL + ",\"agent\":\"r/1\"}").status())
+        assertThat(agent.post(at("/permits"), "{" + CALL + ",\"agent\":\"r/1\"}")
+                        .status())
                 .isEqualTo(201);
-        assertThat(viewer.get("/actuator/prometheus").status()).as("metrics tell of all projects").isEqualTo(403);
+        assertThat(viewer.get("/actuator/prometheus").status())
+                .as("metrics tell of all projects")
+                .isEqualTo(403);
         assertThat(root.get("/actuator/prometheus").status()).isEqualTo(200);
         assertThat(viewer.get("/v1/projects/other/status").status()).isEqualTo(403);
     }
@@ -117,33 +121,39 @@ class SecurityIT {
         Http agent = server.http.with(AGENT);
         String mine = CALL + ",\"agent\":\"r/2\"";
         assertThat(agent.post(at("/permits"), "{" + CALL + "}").kind()).isEqualTo("forbidden");
-        assertThat(agent.post(at("/permits"), "{" + CALL + ",\"agent\":\"x/2\"}").status())
+        assertThat(agent.post(at("/permits"), "{" + CALL + ",\"agent\":\"x/2\"}")
+                        .status())
                 .isEqualTo(403);
         assertThat(agent.post(at("/permits"), "{" + mine + ",\"team\":\"ops\"}").status())
                 .isEqualTo(403);
-        assertThat(agent.post(at("/permits"), "{" + mine + ",\"workspace\":\"dev\"}").status())
+        assertThat(agent.post(at("/permits"), "{" + mine + ",\"workspace\":\"dev\"}")
+                        .status())
                 .isEqualTo(403);
-        assertThat(agent.post(at("/permits"), "{" + mine + ",\"priority\":\"interactive\"}").status())
+        assertThat(agent.post(at("/permits"), "{" + mine + ",\"priority\":\"interactive\"}")
+                        .status())
                 .isEqualTo(403);
         assertThat(agent.post(at("/permits"), "{" + mine + ",\"priority\":\"batch\",\"team\":\"research\"}")
                         .status())
                 .isEqualTo(201);
-        await().atMost(10, TimeUnit.SECONDS).until(() -> root.get(at("/status"))
-                .json()
-                .get("agents")
-                .valueStream()
-                .anyMatch(one -> one.get("agent").asString().equals("r/2")
-                        && one.get("team").asString().equals("research")));
+        await().atMost(10, TimeUnit.SECONDS)
+                .until(() -> root.get(at("/status"))
+                        .json()
+                        .get("agents")
+                        .valueStream()
+                        .anyMatch(one -> one.get("agent").asString().equals("r/2")
+                                && one.get("team").asString().equals("research")));
     }
 
     @Test
     void onlyAnAdminOfAllMakesProjectsAndSetsUpstream() {
         Http admin = server.http.with(TEAM_ADMIN);
         String other = Policies.id();
-        assertThat(admin.put("/v1/projects/" + other, Policies.of(other, "{rpm: 1}")).kind())
+        assertThat(admin.put("/v1/projects/" + other, Policies.of(other, "{rpm: 1}"))
+                        .kind())
                 .isEqualTo("forbidden");
         String mine = Policies.installed(root, "{rpm: 600}");
-        assertThat(admin.put("/v1/projects/" + mine, Policies.of(mine, "{rpm: 601}")).status())
+        assertThat(admin.put("/v1/projects/" + mine, Policies.of(mine, "{rpm: 601}"))
+                        .status())
                 .isEqualTo(200);
         String moved = Policies.of(mine, "{rpm: 602}") + "upstream: https://api.openai.com\n";
         assertThat(admin.put("/v1/projects/" + mine, moved).kind()).isEqualTo("forbidden");
@@ -155,7 +165,10 @@ class SecurityIT {
                         .get("who")
                         .asString())
                 .isEqualTo("root");
-        assertThat(admin.get("/v1/projects").json().get("projects").valueStream()
+        assertThat(admin.get("/v1/projects")
+                        .json()
+                        .get("projects")
+                        .valueStream()
                         .map(one -> one.get("project").asString()))
                 .allMatch(name -> name.startsWith("s-"));
     }
@@ -172,8 +185,12 @@ class SecurityIT {
         }
         assertThat(last.status()).isEqualTo(429);
         assertThat(Integer.parseInt(last.header("retry-after"))).isBetween(1, 60);
-        assertThat(root.get(at("/status")).status()).as("who is known is not locked out").isEqualTo(200);
-        assertThat(server.http.post("/v1/login", "{\"token\":\"" + token("nobody") + "\"}").status())
+        assertThat(root.get(at("/status")).status())
+                .as("who is known is not locked out")
+                .isEqualTo(200);
+        assertThat(server.http
+                        .post("/v1/login", "{\"token\":\"" + token("nobody") + "\"}")
+                        .status())
                 .isEqualTo(429);
         assertThat(output.getAll()).doesNotContain("slc_", hash(ROOT));
     }
@@ -185,18 +202,27 @@ class SecurityIT {
         assertThat(in.header("set-cookie")).contains("HttpOnly", "SameSite=Strict", "Path=/");
         String cookie = in.header("set-cookie").split(";", 2)[0];
         String here = "http://127.0.0.1:" + server.port;
-        assertThat(server.http.get("/v1/me", "Cookie", cookie).json().get("name").asString())
+        assertThat(server.http
+                        .get("/v1/me", "Cookie", cookie)
+                        .json()
+                        .get("name")
+                        .asString())
                 .isEqualTo("root");
         String hold = "{\"for_ms\":1,\"reason\":\"x\"}";
         assertThat(server.http.post(at("/hold"), hold, "Cookie", cookie).status())
                 .as("no Origin")
                 .isEqualTo(403);
-        assertThat(server.http.post(at("/hold"), hold, "Cookie", cookie, "Origin", "http://evil.example")
+        assertThat(server.http
+                        .post(at("/hold"), hold, "Cookie", cookie, "Origin", "http://evil.example")
                         .status())
                 .isEqualTo(403);
-        assertThat(server.http.post(at("/hold"), hold, "Cookie", cookie, "Origin", "null").status())
+        assertThat(server.http
+                        .post(at("/hold"), hold, "Cookie", cookie, "Origin", "null")
+                        .status())
                 .isEqualTo(403);
-        assertThat(server.http.post(at("/hold"), hold, "Cookie", cookie, "Origin", here).status())
+        assertThat(server.http
+                        .post(at("/hold"), hold, "Cookie", cookie, "Origin", here)
+                        .status())
                 .isEqualTo(200);
         root.delete(at("/hold"));
         Reply out = server.http.delete("/v1/login", "Cookie", cookie, "Origin", here);
@@ -245,7 +271,8 @@ class SecurityIT {
         for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
             for (InetAddress address : Collections.list(network.getInetAddresses())) {
                 if (!address.isLoopbackAddress()) {
-                    assertThatThrownBy(() -> new Socket(address, open.port).close()).isInstanceOf(IOException.class);
+                    assertThatThrownBy(() -> new Socket(address, open.port).close())
+                            .isInstanceOf(IOException.class);
                 }
             }
         }

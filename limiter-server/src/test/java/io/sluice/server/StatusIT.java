@@ -60,8 +60,10 @@ class StatusIT {
         assertThat(slots.get("amount").toString()).isEqualTo("1");
         assertThat(slots.get("level").toString()).isEqualTo("0");
         assertThat(slots.get("in_flight").asInt()).isEqualTo(1);
-        assertThat(status.get("agents").valueStream().map(agent -> agent.get("agent").asString() + " "
-                        + agent.get("state").asString()))
+        assertThat(status.get("agents")
+                        .valueStream()
+                        .map(agent -> agent.get("agent").asString() + " "
+                                + agent.get("state").asString()))
                 .contains("a1 calling", "a2 waiting");
     }
 
@@ -103,7 +105,8 @@ class StatusIT {
         assertThat(http.post(at + "/hold", "{\"reason\":\"x\",\"class\":\"sonnet\",\"scope\":\"p\"}")
                         .status())
                 .isEqualTo(400);
-        assertThat(http.post(at + "/hold", "{\"reason\":\"x\",\"class\":\"none\"}").status())
+        assertThat(http.post(at + "/hold", "{\"reason\":\"x\",\"class\":\"none\"}")
+                        .status())
                 .isEqualTo(400);
     }
 
@@ -113,9 +116,13 @@ class StatusIT {
         assertThat(set.status()).isEqualTo(200);
         assertThat(set.json().get("scope").asString()).isEqualTo("c:sonnet");
         assertThat(set.json().get("from").asLong()).isEqualTo(150_000);
-        assertThat(http.post(at + "/permits", "{" + CALL + "}").json().get("limit").asString())
+        assertThat(http.post(at + "/permits", "{" + CALL + "}")
+                        .json()
+                        .get("limit")
+                        .asString())
                 .isEqualTo("itpm");
-        assertThat(http.post(at + "/levels", "{\"limit\":\"nope\",\"to\":1,\"reason\":\"x\"}").kind())
+        assertThat(http.post(at + "/levels", "{\"limit\":\"nope\",\"to\":1,\"reason\":\"x\"}")
+                        .kind())
                 .isEqualTo("unknown_limit");
         assertThat(http.post(at + "/levels", "{\"limit\":\"itpm\",\"to\":1}").status())
                 .isEqualTo(400);
@@ -127,13 +134,18 @@ class StatusIT {
                 Sluice sluice = Sluice.connect(RedisServers.shared().uri())) {
             Permit permit = sluice.project(project)
                     .acquire(
-                            Call.of("claude-sonnet-5-5").inputTokens(100).agent("java-1").team("research"),
+                            Call.of("claude-sonnet-5-5")
+                                    .inputTokens(100)
+                                    .agent("java-1")
+                                    .team("research"),
                             Duration.ZERO);
             permit.settle(new Usage(90, 0, 0, 7));
-            await().atMost(15, TimeUnit.SECONDS).until(() -> http.get(at + "/usage?by=agent")
-                    .body()
-                    .contains("java-1"));
-            JsonNode row = http.get(at + "/usage?by=agent&step=hour").json().get("rows").get(0);
+            await().atMost(15, TimeUnit.SECONDS)
+                    .until(() -> http.get(at + "/usage?by=agent").body().contains("java-1"));
+            JsonNode row = http.get(at + "/usage?by=agent&step=hour")
+                    .json()
+                    .get("rows")
+                    .get(0);
             assertThat(row.get("requests").asInt()).isEqualTo(1);
             assertThat(row.get("input_tokens").asInt()).isEqualTo(90);
             assertThat(row.get("output_tokens").asInt()).isEqualTo(7);
@@ -148,8 +160,9 @@ class StatusIT {
             assertThat(plan.status()).as(plan.body()).isEqualTo(200);
             assertThat(plan.json().get("source").asString()).isEqualTo("observed");
 
-            await().atMost(10, TimeUnit.SECONDS).until(() -> events.named("permit").stream()
-                    .anyMatch(event -> event.get("outcome").asString().equals("settled")));
+            await().atMost(10, TimeUnit.SECONDS)
+                    .until(() -> events.named("permit").stream()
+                            .anyMatch(event -> event.get("outcome").asString().equals("settled")));
             assertThat(events.named("policy")).isNotEmpty();
             String first = events.lines.stream()
                     .filter(line -> line.startsWith("id:"))
@@ -164,9 +177,11 @@ class StatusIT {
 
             String metrics = http.get("/actuator/prometheus").body();
             assertThat(metrics)
-                    .contains("sluice_permits_total{class=\"sonnet\",outcome=\"settled\",project=\"" + project + "\"} 1.0")
+                    .contains("sluice_permits_total{class=\"sonnet\",outcome=\"settled\",project=\"" + project
+                            + "\"} 1.0")
                     .contains("sluice_tokens_total{class=\"sonnet\",project=\"" + project + "\",type=\"input\"} 90.0")
-                    .contains("sluice_wait_seconds_count{class=\"sonnet\",project=\"" + project + "\",team=\"research\"} 1")
+                    .contains("sluice_wait_seconds_count{class=\"sonnet\",project=\"" + project
+                            + "\",team=\"research\"} 1")
                     .contains("sluice_in_flight{project=\"" + project + "\",scope=\"p\"} 0.0")
                     .contains("sluice_waiters{class=\"sonnet\",project=\"" + project + "\"} 0.0")
                     .contains("sluice_level{limit=\"rpm\",project=\"" + project + "\",scope=\"c:sonnet\"}")
@@ -183,7 +198,8 @@ class StatusIT {
         assertThat(plan.json().get("agents_at_80").asInt()).isEqualTo(80);
         assertThat(plan.json().get("binding").asString()).isEqualTo("itpm");
         assertThat(plan.json().get("source").asString()).isEqualTo("given");
-        assertThat(http.get(at + "/plan?class=sonnet&input_per_minute=-1").status()).isEqualTo(400);
+        assertThat(http.get(at + "/plan?class=sonnet&input_per_minute=-1").status())
+                .isEqualTo(400);
         assertThat(http.get(at + "/plan?class=opus&input_per_minute=1").kind()).isEqualTo("unknown_class");
         assertThat(http.get(at + "/plan?output_per_minute=1").kind()).isEqualTo("unlimited");
         assertThat(http.get(at + "/plan").kind()).isEqualTo("not_observed");

@@ -40,8 +40,7 @@ class PlanTest {
             double inFlight,
             long at70,
             long at80) {
-        Plan.Advice advice = Plan.of(
-                        List.of(new Limit("p", limit, amount)), new Use(requests, input, output, inFlight))
+        Plan.Advice advice = Plan.of(List.of(new Limit("p", limit, amount)), new Use(requests, input, output, inFlight))
                 .orElseThrow();
         assertThat(advice.agentsAt70()).isEqualTo(at70);
         assertThat(advice.agentsAt80()).isEqualTo(at80);
@@ -62,7 +61,8 @@ class PlanTest {
 
     @Test
     void nothingIsAdvisedWhereNothingIsUsedOrCounted() {
-        assertThat(Plan.of(List.of(new Limit("p", "rpm", 10)), new Use(0, 5, 5, 5))).isEmpty();
+        assertThat(Plan.of(List.of(new Limit("p", "rpm", 10)), new Use(0, 5, 5, 5)))
+                .isEmpty();
         assertThat(Plan.of(List.of(), new Use(1, 1, 1, 1))).isEmpty();
     }
 }

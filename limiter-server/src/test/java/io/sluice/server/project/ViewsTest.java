@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 class ViewsTest {
     private static final Instant NOON = Instant.parse("2026-11-30T12:00:00Z");
 
-    private static Used used(String name, Instant at, long requests, long input, long cacheRead, long output, long usd) {
+    private static Used used(
+            String name, Instant at, long requests, long input, long cacheRead, long output, long usd) {
         return new Used(at, name, requests, input, cacheRead, 0, output, usd, 5, 0);
     }
 
@@ -47,7 +48,8 @@ class ViewsTest {
         Span days = Span.of("2026-11-01", "2026-11-30T12:00:00+02:00", "day", "model", NOON);
         assertThat(days.from()).isEqualTo(Instant.parse("2026-11-01T00:00:00Z"));
         assertThat(days.to()).isEqualTo(Instant.parse("2026-11-30T10:00:00Z"));
-        assertThatThrownBy(() -> Span.of("2026-11-30", "2026-11-30", null, null, NOON)).isInstanceOf(Problem.class);
+        assertThatThrownBy(() -> Span.of("2026-11-30", "2026-11-30", null, null, NOON))
+                .isInstanceOf(Problem.class);
         assertThatThrownBy(() -> Span.of("yesterday", null, null, null, NOON)).hasMessageContaining("/from");
         assertThatThrownBy(() -> Span.of(null, null, "week", null, NOON)).hasMessageContaining("hour or day");
     }
@@ -55,7 +57,8 @@ class ViewsTest {
     @Test
     void moneyIsGoneAtThePaceOfTheLastDayOrNotBeforeItsReset() {
         Status.Limit month = new Status.Limit("p", "usd", 500, 24, 500, 0, 864_000_000);
-        List<Used> day = List.of(used("research", NOON, 1, 1, 0, 1, 20_000_000), used("ops", NOON, 1, 1, 0, 1, 4_000_000));
+        List<Used> day =
+                List.of(used("research", NOON, 1, 1, 0, 1, 20_000_000), used("ops", NOON, 1, 1, 0, 1, 4_000_000));
         Forecast.Outlook outlook = Forecast.of(List.of(month), day, NOON).get(0);
         assertThat(outlook.spent()).isEqualByComparingTo("476");
         assertThat(outlook.perHour()).isEqualByComparingTo("1");

@@ -114,8 +114,9 @@ class WhoMayTest {
             String cookie,
             String authorization,
             boolean served) {
-        MockServerHttpRequest.BaseBuilder<?> request =
-                MockServerHttpRequest.method(HttpMethod.valueOf(method), "/v1/me").header("Host", host);
+        MockServerHttpRequest.BaseBuilder<?> request = MockServerHttpRequest.method(
+                        HttpMethod.valueOf(method), "/v1/me")
+                .header("Host", host);
         if (origin != null) {
             request.header("Origin", origin);
         }
