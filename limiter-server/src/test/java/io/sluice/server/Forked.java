@@ -44,7 +44,9 @@ final class Forked implements AutoCloseable {
                 .start();
         Forked forked = new Forked(process, port, log);
         try {
-            await().atMost(120, TimeUnit.SECONDS).ignoreExceptionsMatching(e -> true).until(forked::isReady);
+            await().atMost(120, TimeUnit.SECONDS)
+                    .ignoreExceptionsMatching(e -> true)
+                    .until(forked::isReady);
         } catch (RuntimeException e) {
             String said = Files.readString(log);
             forked.close();
