@@ -147,12 +147,14 @@ class WhoMayTest {
             good.replace("name: x", "name: \"x y\""),
             good.replace("batch", "urgent"),
             "tokens: 7",
+            "", // what a file that is just being written looks like
         }) {
             assertThatThrownBy(() -> TokenFile.read(bad.getBytes(StandardCharsets.UTF_8)))
                     .as(bad)
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageNotContaining(hash);
         }
-        assertThat(TokenFile.read(new byte[0])).isEmpty();
+        assertThat(TokenFile.read("tokens: []".getBytes(StandardCharsets.UTF_8)))
+                .isEmpty();
     }
 }
