@@ -3,9 +3,9 @@
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now     us since 1970; empty in production
---       2 what    levels, policy, permits, waiters, line, holds, provider, learned or hosts
+--       2 what    levels, policy, versions, version, permits, waiters, line, holds, provider, learned, hosts or call
 --       3 cursor  permits and waiters: 0 to start, then the one of the last reply; learned: a class, none = all of them;
---                 hosts: the one that asks
+--                 hosts: the one that asks; version: which; call: an id
 --       4 agent   learned: one in that class, none or - = all of it
 --
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
@@ -13,6 +13,8 @@
 --                     [name, slots, used, last, [limit, ...]], a limit: [name, active, level, capacity, factor, rate,
 --                     units admitted in the gate's or the window's span, end of the calendar's window or 0], brought to now
 --       policy, stamp, document, [scope, [name, ...], [active, ...]], ...   the limits of each scope by position
+--       versions, [version, note, at, digest], ...   the last 50, the newest first
+--       version, document   empty = it is not kept
 --       permits, cursor, [permit, ...]   about 500; cursor 0 = the last. A permit: [id, state, host, version, granted,
 --                     lease, memo, [scope, ...]]. Counting the running ones by scope must give each scope's `used`
 --       waiters, cursor, [waiter, ...]   about 500: [id, state, host, class, flow, agent, arrival, since, deadline, [scope, ...]];
@@ -23,6 +25,10 @@
 --       provider, [reading, ...]   what the provider said last: [scope, limit, units left, num, den of the policy's amount, full
 --                     again at us, date of the answer in ms, seen at us]; -1 or 0 = not said
 --       learned, [[class, agent, answers, output, tokens a byte, cached share], ...]   lib/learn.lua tells what they mean
+--       call, permit, state, digest, nonce, memo, host, stamp, granted, lease, agent, scope, [cost, ...], scope, [cost, ...], ...
+--                     the one of an id; of one that has ended the first four are known
+--       call, waiter, digest, nonce, host   likewise one that stands in line
+--       call, none    nobody goes by this id
 --       hosts, count, rank   hosts that beat in the last 60 s, and the one that asks; how many of their ids sort before its own
 --       lost, what
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -43,6 +49,24 @@ if what == 'learned' then
   if redis.call('HEXISTS', learn_key, '!') == 0 then return { 'lost', 'learn' } end
   return { 'learned', cursor and { learn.known(cursor, agent or '-') } or learn.classes() }
 end
+-- A version's note, document, when it was installed, and digest; nil where it is not kept.
+local function kept_version(number)
+  local read, v = pcall(cmsgpack.unpack, redis.call('HGET', policy_key, 'v:' .. number) or '')
+  if read and type(v) == 'table' and v[2] then return v end
+  return nil
+end
+if what == 'version' then
+  local v = kept_version(cursor)
+  return { 'version', v and v[2] or '' }
+end
+if what == 'versions' then
+  local reply, last = { 'versions' }, tonumber(redis.call('HGET', policy_key, 'version') or 0)
+  for number = last, math.max(1, last - 49), -1 do
+    local v = kept_version(number)
+    if v then reply[#reply + 1] = { number, v[1], v[3] or 0, v[4] or '' } end
+  end
+  return reply
+end
 if what == 'permits' then
   local page = redis.call('HSCAN', permits_key, cursor, 'COUNT', 500)
   local list = {}
@@ -59,6 +83,25 @@ if what == 'permits' then
     end
   end
   return { 'permits', page[1], list }
+end
+if what == 'call' then
+  local p = read_permit(redis.call('HGET', permits_key, cursor))
+  local w = line.read(cursor, redis.call('HGET', waiters_key, cursor))
+  if p and p[STATE] ~= '!' then
+    local reply, at = { 'call', 'permit', p[STATE], p[DIGEST], p[NONCE], p[MEMO] }, SCOPES
+    if p[at] then
+      for k = HOST, LEASE do reply[#reply + 1] = p[k] end
+      reply[#reply + 1] = p[AGENT]
+    end
+    while p[at] do
+      reply[#reply + 1], reply[#reply + 2] = p[at], { unpack(p, at + 2, at + 1 + p[at + 1]) }
+      at = at + 2 + p[at + 1]
+    end
+    return reply
+  end
+  if redis.call('HEXISTS', permits_key, '!') == 0 then return { 'lost', 'permits' } end
+  if w and w.permit[STATE] ~= PLACE then return { 'call', 'waiter', w.permit[DIGEST], w.permit[NONCE], w.permit[HOST] } end
+  return { 'call', 'none' }
 end
 local WORDS = { [WAITING] = 'waiting', [AGAIN] = 'again', [PLACE] = 'place' }
 if what == 'waiters' then

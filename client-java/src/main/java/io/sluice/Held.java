@@ -103,7 +103,7 @@ final class Held {
     /** In parts of at most {@code size}. */
     List<List<LivePermit>> parts(int size) {
         List<LivePermit> all =
-                permits.values().stream().filter(LivePermit::isInRedis).toList();
+                permits.values().stream().filter(LivePermit::isRenewedHere).toList();
         List<List<LivePermit>> parts = new ArrayList<>();
         for (int from = 0; from < all.size(); from += size) {
             parts.add(all.subList(from, Math.min(from + size, all.size())));
@@ -114,6 +114,7 @@ final class Held {
     /** The lease that runs out first, or {@code otherwise} if none is held. */
     Duration shortestLease(Duration otherwise) {
         return permits.values().stream()
+                .filter(permit -> !permit.ofDesk)
                 .map(LivePermit::lease)
                 .min(Duration::compareTo)
                 .orElse(otherwise);
@@ -142,8 +143,9 @@ final class Held {
     }
 
     private CompletionStage<Ending> endInRedis(LivePermit permit, How how, Reserved used) {
-        CompletionStage<Ending> ended =
-                endings.end(permit.settlement(how, used)).thenApply(settled -> ending(settled, used));
+        CompletionStage<Ending> ended = endings.end(
+                        permit.settlement(how, used), settled -> heardLate(permit, settled, used))
+                .thenApply(settled -> ending(settled, used));
         if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED) {
             return ended;
         }
@@ -153,6 +155,18 @@ final class Held {
                 e -> Blocking.cause(e) instanceof OutageException outage && OutageRule.concerns(outage.reason())
                         ? CompletableFuture.completedStage(new Ending(how, false, used))
                         : CompletableFuture.failedStage(e));
+    }
+
+    /** Ends one of which this process knows the name only. */
+    CompletionStage<Ending> end(Settlement settlement) {
+        return endings.end(settlement, late -> {}).thenApply(settled -> ending(settled, NOTHING));
+    }
+
+    /** Of a permit whose caller was told that Redis did not answer; who rode it out was told of an end, and that is counted. */
+    private static void heardLate(LivePermit permit, Settled settled, Reserved used) {
+        if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED && !(settled instanceof Settled.Lost)) {
+            permit.endedLate(ending(settled, used));
+        }
     }
 
     /** What was given without Redis ends without Redis; it is told of it. */

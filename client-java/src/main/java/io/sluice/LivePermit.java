@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,11 +49,17 @@ final class LivePermit implements Permit {
     /** Of the caller and the body, as it was asked with. */
     private final String digest;
 
+    /** Whether the next beat that asserts it gives it its slots again. */
+    volatile CompletableFuture<Boolean> asserted = new CompletableFuture<>();
+
     /** Until when its lease runs at least; a beat that renews it moves that. */
     private volatile long leasedUntilNs;
 
     /** The one ending of this permit, once somebody has asked for one. */
     private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
+
+    /** Counts its end, once there is one. */
+    private volatile Consumer<Ending> onEnd = result -> {};
 
     /** The requests that left under it. */
     final Sends sends = new Sends();
@@ -64,6 +71,12 @@ final class LivePermit implements Permit {
     int callers;
 
     boolean ours;
+
+    /** Whether it was given to a caller of the desk. */
+    boolean ofDesk;
+
+    /** What it was asked for with where another process asked, scope by scope; {@code null}: as this one did. */
+    private @Nullable List<Store.ScopeCost> recorded;
 
     LivePermit(
             ProjectClient project,
@@ -102,8 +115,25 @@ final class LivePermit implements Permit {
         return !degraded || known;
     }
 
+    /** Whether beats renew it: not where it was given to a caller of the desk, who does. */
+    boolean isRenewedHere() {
+        return isInRedis() && !ofDesk;
+    }
+
+    /** Of one that lives by its caller's renewals: whether its lease still runs, as far as is known here. */
+    boolean isDeskLeased(long nowNs) {
+        return leasedUntilNs - nowNs > 0;
+    }
+
     void isKnown() {
         known = true;
+    }
+
+    /** It will be asserted: whether it holds its slots again then. */
+    CompletableFuture<Boolean> assertedAnew() {
+        CompletableFuture<Boolean> next = new CompletableFuture<>();
+        asserted = next;
+        return next;
     }
 
     /** A beat is about to tell of it. Not if it has ended. */
@@ -256,6 +286,33 @@ final class LivePermit implements Permit {
         }
     }
 
+    /**
+     * Ends it as a caller of the desk reports.
+     *
+     * @param reading of the report's answer, {@code null} if it has none
+     */
+    CompletionStage<Ending> reported(Desk.Report report, @Nullable Reading reading) {
+        Usage usage = report.usage();
+        boolean whole = !usage.equals(Usage.UNKNOWN);
+        if (reading != null) {
+            usage = usage.orElse(reading.usage());
+            whole |= reading.usageComplete();
+        }
+        Runnable first = () -> {
+            if (report.mayTeach() && reading != null) {
+                project.taughtAtDesk(reading, report.reporter(), call, grantedUs);
+            }
+        };
+        Rejection rejection = reading == null ? null : reading.rejection();
+        return rejection == null
+                ? settled(usage, report.mayTeach() && whole, first)
+                : rejected(rejection, usage, first);
+    }
+
+    CompletionStage<Ending> cancelledHere() {
+        return cancelled();
+    }
+
     @Override
     public Ending cancel() {
         return project.blocking(() -> cancelled());
@@ -292,6 +349,7 @@ final class LivePermit implements Permit {
         return end(How.THROTTLED, Estimates.merge(before, new Reserved(1, 0, 0, 0, 0)), null, () -> {
             first.run();
             project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
+            project.counting.rejected(Who.of(call), rejection);
         });
     }
 
@@ -315,9 +373,10 @@ final class LivePermit implements Permit {
         }
         int requests = how == How.CANCELLED ? 0 : sends.count();
         Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
+        onEnd = result -> count(how, result, usage, requests);
         project.end(this, how, all).whenComplete((result, e) -> {
             if (e == null) {
-                count(result, usage, requests);
+                onEnd.accept(result);
                 mine.complete(result);
             } else {
                 mine.completeExceptionally(Blocking.cause(e));
@@ -326,17 +385,30 @@ final class LivePermit implements Permit {
         return mine;
     }
 
-    private void count(Ending result, @Nullable Usage usage, int requests) {
+    /** Its caller could not be told of its end. */
+    void endedLate(Ending result) {
+        onEnd.accept(result);
+    }
+
+    private void count(How how, Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
+        // Its lease had run out, which Redis has counted, and what it used was booked all the same.
+        boolean late = result.ended() == How.EXPIRED && how != How.CANCELLED;
         if (!result.already()) {
             meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
+            project.counting.ended(Who.of(call), id(), result.ended(), result.charged());
+        }
+        if (!result.already() || late) {
             meters.tokens(project.id(), modelClass(), result.charged());
+            project.counting.used(
+                    Who.of(call), result.charged(), policy().microUsd(call.call().model, result.charged()));
             if (requests > 1) {
                 meters.resends(project.id(), requests - 1);
             }
         }
         if (usage != null && usage.isPartial()) {
             meters.usageMissing();
+            project.counting.usageMissing();
         }
     }
 
@@ -346,7 +418,41 @@ final class LivePermit implements Permit {
 
     /** By scope and limit, what that much costs a call that ended so. */
     List<Store.ScopeCost> costsOf(How how, Reserved used) {
-        return how == How.SETTLED ? call.costsOfServed(used) : call.costsOf(used);
+        List<Store.ScopeCost> costs = how == How.SETTLED ? call.costsOfServed(used) : call.costsOf(used);
+        List<Store.ScopeCost> took = recorded;
+        return took == null
+                ? costs
+                : took.stream().map(one -> inPlaceOf(one, costs)).toList();
+    }
+
+    /** What the policy no longer has, or has in another form, stays as it was. */
+    private static Store.ScopeCost inPlaceOf(Store.ScopeCost took, List<Store.ScopeCost> costs) {
+        return costs.stream()
+                .filter(cost -> cost.scope().equals(took.scope())
+                        && cost.units().size() == took.units().size())
+                .findFirst()
+                .orElse(took);
+    }
+
+    /** It was granted to another process, which asked for that. */
+    LivePermit asRecorded(List<Store.ScopeCost> costs) {
+        recorded = costs;
+        ofDesk = true;
+        return this;
+    }
+
+    /** As it is handed out to who asked for it so. */
+    Desk.Handout handout(Waiter waiter) {
+        boolean again = degraded ? callers > 1 : !name.equals(waiter.name);
+        return new Desk.Handout(
+                Handle.of(name),
+                id(),
+                modelClass(),
+                waiter.waited(System.nanoTime()),
+                lease,
+                reserved(),
+                degraded,
+                again);
     }
 
     /** What it asked for. */
@@ -380,6 +486,7 @@ final class LivePermit implements Permit {
             told = List.copyOf(lostListeners);
         }
         project.client.meters.leaseLost();
+        project.counting.lost(Who.of(call), id());
         project.client.meters.permit(project.id(), modelClass(), "expired");
         told.forEach(project.client::tellLater);
     }

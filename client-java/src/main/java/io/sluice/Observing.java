@@ -56,6 +56,7 @@ final class Observing {
     private final Map<String, Heard> remaining = new LinkedHashMap<>();
     private final AtomicInteger underWay = new AtomicInteger();
     private final Set<String> drifts = ConcurrentHashMap.newKeySet();
+    private volatile OnHold onHold = (scope, kind, leftUs) -> {};
     private long learnedAt;
     private long remainingAt;
     private boolean telling;
@@ -81,6 +82,15 @@ final class Observing {
         this.remainingAt = nanoTime.getAsLong() - REMAINING_NS;
     }
 
+    /** Told of each hold that an answer to this process brought about, or met. */
+    interface OnHold {
+        void heard(String scope, String kind, long leftUs);
+    }
+
+    void onHold(OnHold listener) {
+        onHold = listener;
+    }
+
     // ---- what there is to tell
 
     /** A provider's "no" to a call whose permit was granted then. */
@@ -90,8 +100,12 @@ final class Observing {
 
     /** All that an answer says but what the call used. */
     void answered(Reading reading, Resolved call, long grantedUs) {
-        atOnce(Lessons.of(reading, call, grantedUs), 1);
-        List<Remaining> all = Remaining.of(reading, call);
+        taught(Lessons.of(reading, call, grantedUs), Remaining.of(reading, call));
+    }
+
+    /** What an answer taught, as far as that counts. */
+    void taught(List<Observation> lessons, List<Remaining> all) {
+        atOnce(lessons, 1);
         if (all.isEmpty()) {
             return;
         }
@@ -223,6 +237,7 @@ final class Observing {
             Effect effect = done.effects().get(i);
             if (effect instanceof Effect.Holding holding && told.get(i) instanceof Observation.Hold hold) {
                 client.meters.hold(project, hold.scope(), holding.leftUs());
+                onHold.heard(hold.scope(), hold.kind(), holding.leftUs());
             } else if (effect instanceof Effect.Knows knows) {
                 learning.knows(knows);
             } else if (effect instanceof Effect.Tightened tightened

@@ -2,6 +2,7 @@ package io.sluice;
 
 import io.sluice.PolicyView.Resolved;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -17,14 +18,18 @@ import org.jspecify.annotations.Nullable;
 final class ProjectClient implements Project {
     final SluiceClient client;
     private final String id;
+    final Counting counting;
     private final Tempo tempo;
     private final PolicyCache policies;
     private final Installer installer;
     private final Endings endings;
     private final Held held;
+    final Handed handed;
+    private final Hearsay hearsay = new Hearsay(System::nanoTime);
     private final Waiters waiters = new Waiters();
     private final Outcomes outcomes;
     private final Asking asking;
+    private final OutageRule rule;
     final Observing observing;
     final LocalBudget budget;
     private final Fleet fleet;
@@ -40,6 +45,7 @@ final class ProjectClient implements Project {
     ProjectClient(SluiceClient client, String id) {
         this.client = client;
         this.id = id;
+        this.counting = new Counting(client, id);
         this.tempo = new Tempo(
                 client.timer,
                 System::nanoTime,
@@ -51,18 +57,19 @@ final class ProjectClient implements Project {
         this.fleet = new Fleet(client.store, client.host, id, client.timer, policies, this::greet, System::nanoTime);
         this.budget = new LocalBudget(System::nanoTime, fleet::share);
         this.held = new Held(tempo, endings, budget);
-        this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
+        this.handed = new Handed(endings, budget, client.timer, System::nanoTime);
+        this.outcomes = new Outcomes(this, tempo, waiters, held, handed, endings);
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
+        observing.onHold(counting::held);
         this.line = new LocalLine(client.timer, budget, outcomes, System::nanoTime);
-        OutageRule rule =
-                new OutageRule(this, outcomes, budget, line, waiters, fleet, observing.learning, System::nanoTime);
+        this.rule = new OutageRule(this, outcomes, budget, line, waiters, fleet, observing.learning, System::nanoTime);
         this.asking = new Asking(client, id, policies, installer, outcomes, rule, observing.learning);
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, rule, System::nanoTime);
         rule.asksBy(asking::ask, heart::greet);
         outcomes.onGivenHere(heart::givenHere);
         observing.learning.listener(heart::learned);
         this.messages = client.store.listen(id, client.host, heart::granted);
-        client.meters.gauges(id, held::size, () -> waiters.standing() + line.size());
+        client.meters.gauges(id, () -> held.size() + handed.size(), () -> waiters.standing() + line.size());
         client.meters.degraded(id, () -> rule.isOut() ? 1 : 0);
     }
 
@@ -72,7 +79,11 @@ final class ProjectClient implements Project {
 
     /** What a provider's "no" means for this process, should Redis not hear of it. */
     void holdsHere(Rejection rejection, Resolved call) {
-        for (Store.Observation one : Lessons.ofRejection(rejection, call, Store.Observation.OPERATOR)) {
+        holdHere(Lessons.ofRejection(rejection, call, Store.Observation.OPERATOR));
+    }
+
+    private void holdHere(List<Store.Observation> lessons) {
+        for (Store.Observation one : lessons) {
             if (one instanceof Store.Observation.Hold hold) {
                 budget.holdsNow(hold.asStated());
             }
@@ -99,10 +110,34 @@ final class ProjectClient implements Project {
         return id;
     }
 
-    CompletionStage<String> install(Policy policy) {
+    /** @throws AdminException {@code VERSION_MISMATCH} if another version than the expected one is in force */
+    CompletionStage<Store.Installed.Done> install(Policy policy, @Nullable Long expected, String who, boolean drains) {
         return installer
-                .install(policy, policies.cached())
-                .thenCompose(stamp -> policies.youngerThan(0).thenApply(view -> stamp));
+                .install(policy, policies.cached(), expected, Installer.note(who, drains))
+                .thenCompose(done -> policies.youngerThan(0).thenApply(view -> {
+                    if (done.changed()) {
+                        counting.policy(Store.version(done.stamp()), who);
+                    }
+                    return done;
+                }));
+    }
+
+    /** Expires what is due, as any host's sign of life does, by so many of them at most. */
+    CompletionStage<Void> sweep(int most) {
+        return client.store
+                .beat(new Store.BeatAsk(id, client.host, List.of(), List.of(), List.of(), List.of()))
+                .thenCompose(beat -> most > 1 && beat instanceof Store.Beat.Alive alive && alive.more()
+                        ? sweep(most - 1)
+                        : CompletableFuture.completedStage(null));
+    }
+
+    /** Whether its calls meet the policy's outage rule now. */
+    boolean isDegraded() {
+        return rule.isOut();
+    }
+
+    CompletionStage<String> install(Policy policy) {
+        return install(policy, null, client.host, false).thenApply(Store.Installed.Done::stamp);
     }
 
     /** The policy in force now. */
@@ -173,12 +208,12 @@ final class ProjectClient implements Project {
 
     @Override
     public Optional<Duration> hold(String scope, @Nullable Duration length, String reason) {
-        return blocking(() -> new Orders(this).hold(scope, length, reason));
+        return blocking(() -> new Orders(this).hold(scope, length, client.host, reason));
     }
 
     @Override
     public boolean release(@Nullable String scope) {
-        return blocking(() -> new Orders(this).release(scope));
+        return blocking(() -> new Orders(this).release(scope, client.host));
     }
 
     /** Who ends the future in our stead, by cancelling it or by a time-out of its own, keeps nothing. */
@@ -193,7 +228,69 @@ final class ProjectClient implements Project {
     }
 
     CompletionStage<Permit.Ending> end(LivePermit permit, Permit.How how, Permit.Reserved used) {
-        return held.end(permit, how, used);
+        CompletionStage<Permit.Ending> ended = held.end(permit, how, used);
+        handed.forget(permit);
+        return ended;
+    }
+
+    // ---- for the desk
+
+    CompletionStage<Desk.Handout> handOut(Desk.Asking wanted, Ticket ticket) {
+        Waiter waiter = asking.begin(wanted.call(), wanted.maxWait(), false, ticket);
+        fleet.used();
+        CompletableFuture<Desk.Handout> theirs =
+                client.atDesk(waiter.outcome.thenApply(permit -> permit.handout(waiter)));
+        theirs.whenComplete((result, e) -> {
+            if (e != null || result == null) {
+                outcomes.giveUp(waiter, "cancelled");
+            }
+        });
+        return theirs;
+    }
+
+    /** What a caller of the desk says that an answer to this call said. */
+    void taughtAtDesk(Reading reading, String reporter, Resolved call, long grantedUs) {
+        List<Store.Observation> lessons =
+                hearsay.of(Lessons.of(reading, call, grantedUs), reporter, grantedUs, outcomes.clock.nowUs());
+        observing.taught(lessons, hearsay.left(Remaining.of(reading, call), call, reporter));
+        holdHere(lessons);
+    }
+
+    CompletionStage<Store.Renewal> renew(Store.PermitName name) {
+        return heart.renew(name);
+    }
+
+    CompletionStage<Boolean> assertAgain(LivePermit permit) {
+        return heart.assertAgain(permit);
+    }
+
+    /** Its lease could not be renewed. */
+    void deskLost(LivePermit permit) {
+        if (handed.forget(permit)) {
+            budget.ended(permit.grant, null);
+        }
+    }
+
+    /** Ends a permit of which no more is known than its name. */
+    CompletionStage<Permit.Ending> end(Store.Settlement settlement) {
+        return held.end(settlement);
+    }
+
+    /** Ends a wait, wherever it waits. */
+    CompletionStage<Boolean> withdraw(Store.PermitName name) {
+        return endings.withdraw(name);
+    }
+
+    /** Ends the waits of a caller's id here; whether there were any. */
+    boolean takeBack(String caller, String callId) {
+        return outcomes.atDesk(caller, callId).stream()
+                        .filter(outcomes::takenBack)
+                        .count()
+                > 0;
+    }
+
+    void closeDesk() {
+        outcomes.closeDesk();
     }
 
     /** Starts nothing on a thread that must not wait for its end. */
@@ -241,6 +338,8 @@ final class ProjectClient implements Project {
     CompletableFuture<Void> lastWords() {
         heart.close();
         CompletableFuture<Void> ended = endings.close(asking::isQuiet);
-        return CompletableFuture.allOf(ended, observing.close());
+        return CompletableFuture.allOf(ended, observing.close())
+                .handle((done, e) -> e)
+                .thenCompose(ignored -> counting.close());
     }
 }

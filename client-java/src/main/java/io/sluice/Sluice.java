@@ -3,6 +3,7 @@ package io.sluice;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +56,16 @@ public interface Sluice extends AutoCloseable {
 
     /** The project of this id. Costs nothing; the first call fails if no policy is installed for it. */
     Project project(String id);
+
+    /**
+     * The desk of this project: permits for calls that other processes make. Costs nothing.
+     *
+     * @param profiles how to read a provider's answers, such as {@code Profiles::of}
+     */
+    Desk desk(String project, Function<Provider, Profile> profiles);
+
+    /** What an operator does and asks. */
+    Admin admin();
 
     /** Ends what is under way and closes the connection. Permits still open end by their lease. */
     @Override

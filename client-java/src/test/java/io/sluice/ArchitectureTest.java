@@ -132,13 +132,17 @@ class ArchitectureTest {
                         .map(name -> name.substring("io.sluice.".length()))
                         .collect(toSet()))
                 .containsExactlyInAnyOrder(
+                        "Admin",
+                        "AdminException",
                         "Answer",
                         "AnswerStream",
                         "Asked",
                         "Attempt",
                         "Call",
                         "CallOptions",
+                        "Counters",
                         "Decision",
+                        "Desk",
                         "InvalidPolicyException",
                         "LimitReading",
                         "OutageException",
@@ -151,6 +155,7 @@ class ArchitectureTest {
                         "Provider",
                         "ProviderException",
                         "Reading",
+                        "Records",
                         "RefillLimit",
                         "Refusal",
                         "RefusedException",
@@ -160,6 +165,7 @@ class ArchitectureTest {
                         "ScopeLimits",
                         "Sender",
                         "Sluice",
+                        "Status",
                         "Store",
                         "Usage",
                         "WaitListener",

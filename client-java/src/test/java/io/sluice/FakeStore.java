@@ -77,6 +77,11 @@ final class FakeStore implements Store {
     }
 
     @Override
+    public CompletionStage<Found> find(String project, String id) {
+        return CompletableFuture.completedStage(new Found.Nobody());
+    }
+
+    @Override
     public CompletionStage<List<Learned>> learned(String project) {
         reads++;
         return CompletableFuture.completedStage(known);
@@ -116,6 +121,11 @@ final class FakeStore implements Store {
     @Override
     public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
         return () -> {};
+    }
+
+    @Override
+    public Records records() {
+        return new NoRecords();
     }
 
     @Override

@@ -156,6 +156,11 @@ class MetersTest {
         }
 
         @Override
+        public Records records() {
+            return new NoRecords();
+        }
+
+        @Override
         public CompletionStage<Beat> beat(BeatAsk ask) {
             return CompletableFuture.failedStage(new OutageException("timeout", "not here", null));
         }
@@ -163,6 +168,11 @@ class MetersTest {
         @Override
         public CompletionStage<Observed> observe(Observations it) {
             return CompletableFuture.failedStage(new OutageException("timeout", "not here", null));
+        }
+
+        @Override
+        public CompletionStage<Found> find(String project, String id) {
+            return CompletableFuture.completedStage(new Found.Nobody());
         }
 
         @Override

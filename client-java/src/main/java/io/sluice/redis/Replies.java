@@ -26,7 +26,7 @@ final class Replies {
     private static final Pattern STAMP = Pattern.compile("\\d{1,15}:.*");
     private static final Pattern KIND = Pattern.compile("[a-z_]{1,32}");
     private static final Set<String> ENDS =
-            Set.of("settled", "cancelled", "throttled", "undone", "expired", "booked", "refused");
+            Set.of("settled", "cancelled", "throttled", "undone", "expired", "booked", "refused", "withdrawn");
     private static final long LONGEST_LEASE_US = TimeUnit.MINUTES.toMicros(15);
 
     private final Script script;
@@ -160,7 +160,7 @@ final class Replies {
         return stamp;
     }
 
-    private String end(int i) {
+    String end(int i) {
         String state = text(i);
         if (!ENDS.contains(state)) {
             throw bad();
@@ -217,6 +217,14 @@ final class Replies {
     /** A number, or -1 where the script knows none. */
     long orUnknown(int i) {
         return part(i) instanceof Long number && number == -1 ? -1 : number(i);
+    }
+
+    /** A number that may be below 0. */
+    long whole(int i) {
+        if (part(i) instanceof Long number) {
+            return number;
+        }
+        throw bad();
     }
 
     long number(int i) {

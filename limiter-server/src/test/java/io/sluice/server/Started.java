@@ -1,0 +1,52 @@
+package io.sluice.server;
+
+import io.sluice.testbed.redis.RedisServers;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.http.client.ReactorResourceFactory;
+
+/** The server as it is started by {@code java -jar}, in this JVM, on a port of its own. */
+final class Started implements AutoCloseable {
+    private static Started shared;
+
+    final ConfigurableApplicationContext context;
+    final int port;
+    final Http http;
+
+    private Started(ConfigurableApplicationContext context) {
+        this.context = context;
+        this.port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+        this.http = new Http(port);
+    }
+
+    static Started on(String redis, String... arguments) {
+        List<String> all = new ArrayList<>(List.of("--server.port=0", "--sluice.redis=" + redis));
+        all.addAll(List.of(arguments));
+        return new Started(new SpringApplicationBuilder(Server.class)
+                .initializers(Started::withItsOwnThreads)
+                .run(all.toArray(String[]::new)));
+    }
+
+    /** Reactor's threads are the JVM's by default, and whichever server stops first ends them for all. */
+    private static void withItsOwnThreads(ConfigurableApplicationContext context) {
+        ReactorResourceFactory threads = new ReactorResourceFactory();
+        threads.setUseGlobalResources(false);
+        context.getBeanFactory().registerSingleton("reactorResourceFactory", threads);
+        threads.start();
+    }
+
+    /** One without tokens on the Redis that everybody shares, for tests that keep to projects of their own. */
+    static synchronized Started shared() {
+        if (shared == null) {
+            shared = on(RedisServers.shared().uri());
+        }
+        return shared;
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+}
