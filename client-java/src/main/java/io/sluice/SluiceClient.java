@@ -78,7 +78,7 @@ final class SluiceClient implements Sluice {
 
     @Override
     public Project project(String id) {
-        return client(id);
+        return client(id).listening();
     }
 
     @Override
