@@ -19,11 +19,16 @@ public final class Call {
     /** No call is larger than this, whatever a caller says: 10^9 tokens of one kind. */
     public static final long MAX_TOKENS = 1_000_000_000;
 
+    /** In characters. */
+    static final int MAX_MODEL = 256;
+
     // Written only by copy() before the copy is handed out.
     final String model;
     long inputTokens;
     long cacheReadTokens;
     long cacheWriteTokens;
+    long attachedTokens;
+    int choices = 1;
     Priority priority = Priority.NORMAL;
 
     /** Whether the caller said how much of the input is cached. */
@@ -69,10 +74,34 @@ public final class Call {
      * @throws IllegalArgumentException if the model is blank or longer than 256 characters
      */
     public static Call of(String model) {
-        if (model.isBlank() || model.length() > 256) {
-            throw new IllegalArgumentException("model must have 1 to 256 characters, got '" + model + "'");
+        if (model.isBlank() || model.length() > MAX_MODEL) {
+            throw new IllegalArgumentException(
+                    "model must have 1 to " + MAX_MODEL + " characters, got '" + model + "'");
         }
         return new Call(model);
+    }
+
+    /**
+     * The call that a request is, as {@link Profile#asks} read it: model, size, output cap, tier, speed and endpoint.
+     *
+     * @throws IllegalArgumentException if it is no call, or names no model
+     */
+    public static Call of(Asked asked) {
+        if (asked.kind() != Asked.Kind.CALL) {
+            throw new IllegalArgumentException("the request is no call: " + asked.why());
+        }
+        if (asked.model() == null) {
+            throw new IllegalArgumentException("the request names no model");
+        }
+        return of(asked.model()).copy(c -> {
+            c.inputBytes = asked.inputBytes();
+            c.attachedTokens = asked.attachedTokens();
+            c.maxOutputTokens = asked.maxOutputTokens();
+            c.choices = asked.choices();
+            c.serviceTier = asked.serviceTier();
+            c.speed = asked.speed();
+            c.endpoint = asked.endpoint();
+        });
     }
 
     /** Expected fresh input: 0 to {@link #MAX_TOKENS}. */
@@ -81,7 +110,7 @@ public final class Call {
     }
 
     /**
-     * The size of all of the input in bytes, where nobody counted its tokens; then {@link #inputTokens} does not matter. They are
+     * The size of all of the text in bytes, where nobody counted its tokens; then {@link #inputTokens} does not matter. They are
      * estimated from what calls of its class had a byte (a third of a token where that is not known yet), and what part of them
      * is cached too, unless {@link #cacheReadTokens} or {@link #cacheWriteTokens} says so. 0 to {@link #MAX_TOKENS}.
      */
@@ -108,7 +137,26 @@ public final class Call {
         });
     }
 
-    /** The output cap the request carries. Without one the class's {@code max_output} is assumed. */
+    /**
+     * Expected input beside the text (pictures, documents, sounds, films), on top of {@link #inputTokens} or {@link #inputBytes}:
+     * 0 to {@link #MAX_TOKENS}.
+     */
+    public Call attachedTokens(long tokens) {
+        return copy(c -> c.attachedTokens = Names.tokens("attachedTokens", tokens));
+    }
+
+    /** How many answers the request asks for: 1, the default, or more. Where it names no cap its class's counts so often. */
+    public Call choices(int choices) {
+        if (choices < 1) {
+            throw new IllegalArgumentException("choices must be 1 or more, got " + choices);
+        }
+        return copy(c -> c.choices = choices);
+    }
+
+    /**
+     * The output cap the request carries, for all its {@link #choices} together. Without one the class's {@code max_output} is
+     * assumed.
+     */
     public Call maxOutputTokens(long tokens) {
         return copy(c -> c.maxOutputTokens = Names.tokens("maxOutputTokens", tokens));
     }
@@ -160,9 +208,10 @@ public final class Call {
 
     /** All of its input, cached or not, in tokens; of one in bytes a guess that rests on nothing learned, for that is by class. */
     long context() {
-        return inputBytes != null
+        long text = inputBytes != null
                 ? Estimates.tokens(inputBytes, Estimates.USUAL_TOKENS_PER_BYTE)
                 : inputTokens + cacheReadTokens + cacheWriteTokens;
+        return text + attachedTokens;
     }
 
     /** The same call under a fresh id: an id belongs to one permit, and what is sent again needs another. */
@@ -175,6 +224,8 @@ public final class Call {
         copy.inputTokens = inputTokens;
         copy.cacheReadTokens = cacheReadTokens;
         copy.cacheWriteTokens = cacheWriteTokens;
+        copy.attachedTokens = attachedTokens;
+        copy.choices = choices;
         copy.namesCache = namesCache;
         copy.inputBytes = inputBytes;
         copy.priority = priority;

@@ -20,6 +20,8 @@ final class Digests {
                 Objects.toString(call.inputBytes, ""),
                 String.valueOf(call.cacheReadTokens),
                 String.valueOf(call.cacheWriteTokens),
+                String.valueOf(call.attachedTokens),
+                String.valueOf(call.choices),
                 Objects.toString(call.maxOutputTokens, ""),
                 Objects.toString(call.agent, ""),
                 Objects.toString(call.team, ""),

@@ -26,27 +26,35 @@ final class Estimates {
     static Permit.Reserved reserve(Call call, ModelClass modelClass, Usual usual) {
         long output = output(call, modelClass, usual);
         if (call.inputBytes == null) {
-            return new Permit.Reserved(1, call.inputTokens, call.cacheReadTokens, call.cacheWriteTokens, output);
+            long fresh = most(call.inputTokens + call.attachedTokens);
+            return new Permit.Reserved(1, fresh, call.cacheReadTokens, call.cacheWriteTokens, output);
         }
-        long input = tokens(call.inputBytes, usual.tokensPerByte > 0 ? usual.tokensPerByte : USUAL_TOKENS_PER_BYTE);
+        long text = tokens(call.inputBytes, usual.tokensPerByte > 0 ? usual.tokensPerByte : USUAL_TOKENS_PER_BYTE);
+        // What is attached is cached like the text it stands in.
+        long input = most(text + call.attachedTokens);
         long read = call.namesCache ? call.cacheReadTokens : input * usual.cachedShare / WHOLE;
         long fresh = Math.max(0, input - read - call.cacheWriteTokens);
         return new Permit.Reserved(1, fresh, read, call.cacheWriteTokens, output);
     }
 
     private static long output(Call call, ModelClass modelClass, Usual usual) {
-        long most = or(call.maxOutputTokens, modelClass.maxOutput());
+        long assumed = most(modelClass.maxOutput() * (long) call.choices);
+        long most = or(call.maxOutputTokens, assumed);
         return switch (modelClass.outputReserve()) {
             case NONE -> 0;
             case MAX -> most;
             // Before anything is known a cap that was set high to be safe would keep everybody else waiting.
-            case LEARNED -> Math.min(most, usual.output > 0 ? usual.output : modelClass.maxOutput());
+            case LEARNED -> Math.min(most, usual.output > 0 ? usual.output : assumed);
         };
     }
 
     /** Rounded up. */
     static long tokens(long bytes, long tokensPerByte) {
-        return Math.min(Call.MAX_TOKENS, (bytes * Math.min(tokensPerByte, Call.MAX_TOKENS) + WHOLE - 1) / WHOLE);
+        return most((bytes * Math.min(tokensPerByte, Call.MAX_TOKENS) + WHOLE - 1) / WHOLE);
+    }
+
+    private static long most(long tokens) {
+        return Math.min(Call.MAX_TOKENS, tokens);
     }
 
     /** The usage, with the estimate standing for each part the provider did not tell. */
@@ -57,6 +65,27 @@ final class Estimates {
                 or(usage.cacheReadTokens(), estimate.cacheRead()),
                 or(usage.cacheWriteTokens(), estimate.cacheWrite()),
                 or(usage.outputTokens(), estimate.output()));
+    }
+
+    /**
+     * What an answer used that may not be all there: no less output than came of it, whatever was reserved, and no more than the
+     * request allows. (Text of a few long words is more characters than its tokens times four.)
+     */
+    static Usage booked(Reading reading, Call call, long reserved) {
+        Usage told = reading.usage();
+        if (reading.usageComplete() || reading.outputSeen() == 0) {
+            return told;
+        }
+        long output = Math.max(or(told.outputTokens(), reserved), reading.outputSeen());
+        if (told.outputTokens() == null && output == reserved) {
+            return told;
+        }
+        long most = or(call.maxOutputTokens, Call.MAX_TOKENS);
+        return new Usage(
+                told.inputTokens(),
+                told.cacheReadTokens(),
+                told.cacheWriteTokens(),
+                Long.valueOf(Math.min(output, most)));
     }
 
     private static long or(@Nullable Long known, long otherwise) {

@@ -127,7 +127,8 @@ final class Learning {
                 long input = fresh + cached + orNone(usage.cacheWriteTokens());
                 used.cached += cached;
                 used.input += input;
-                if (call.inputBytes != null && call.inputBytes > 0) {
+                // What pictures took of it nobody tells.
+                if (call.inputBytes != null && call.inputBytes > 0 && call.attachedTokens == 0) {
                     used.bytes += call.inputBytes;
                     used.bytesTokens += input;
                 }

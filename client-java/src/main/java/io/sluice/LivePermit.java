@@ -244,8 +244,11 @@ final class LivePermit implements Permit {
         Rejection rejection = reading.rejection();
         // What was cut says little of what such answers have.
         return rejection == null
-                ? settled(reading.usage(), reading.usageComplete(), () -> observed(reading))
-                : rejected(rejection, reading.usage(), () -> observed(reading));
+                ? settled(
+                        Estimates.booked(reading, call.call(), reserved().output()),
+                        reading.usageComplete(),
+                        () -> observed(reading))
+                : rejected(rejection, Estimates.booked(reading, call.call(), 0), () -> observed(reading));
     }
 
     /** Tells the fleet what an answer says, first: what is asked after it meets the hold. */

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param rejection the refusal or failure, or {@code null} if it was neither
  * @param usage what to settle with; a part that the provider did not tell is {@code null}. Of a stream that was cut,
- *     output is what was told or a quarter of the characters that came, whichever is more
+ *     output is what was told or {@code outputSeen}, whichever is more
  * @param usageComplete whether {@code usage} is the provider's last word
  * @param outputSeen the least number of output tokens that the text of a stream can have been: a quarter of its
- *     characters; 0 where nothing was streamed
+ *     characters, or one a piece; 0 where nothing was streamed
  * @param limits what the headers say of limits, one entry a dimension
  * @param windows what the headers say of a subscription's windows
  * @param date the provider's clock when it answered, or {@code null} if it did not say

@@ -136,6 +136,7 @@ class ArchitectureTest {
                         "AdminException",
                         "Answer",
                         "AnswerStream",
+                        "Asked",
                         "Attempt",
                         "Call",
                         "CallOptions",
@@ -158,6 +159,7 @@ class ArchitectureTest {
                         "Refusal",
                         "RefusedException",
                         "Rejection",
+                        "Request",
                         "Response",
                         "ScopeLimits",
                         "Sender",
@@ -174,6 +176,8 @@ class ArchitectureTest {
                         "provider.OpenAi",
                         "provider.OpenRouter",
                         "provider.Profiles",
+                        "provider.StreamUsage",
+                        "provider.UsageFilter",
                         "redis.RedisStore",
                         "redis.RedisStoreProvider");
     }

@@ -36,6 +36,9 @@ final class CallFixture implements AutoCloseable {
     private final long full;
     private boolean closed;
 
+    /** What {@link #call} and the others call. */
+    Call call = CALL;
+
     CallFixture(RedisServer redis) {
         this(redis.uri(), redis.uri());
     }
@@ -82,7 +85,7 @@ final class CallFixture implements AutoCloseable {
     }
 
     Response call(CallOptions options) throws InterruptedException {
-        return project.call(CALL, PROFILE, options, sends());
+        return project.call(call, PROFILE, options, sends());
     }
 
     Response call() throws InterruptedException {
@@ -90,7 +93,7 @@ final class CallFixture implements AutoCloseable {
     }
 
     CompletableFuture<Response> callAsync() {
-        return project.callAsync(CALL, PROFILE, http.sendsAsync(attempt -> provider.request()))
+        return project.callAsync(call, PROFILE, http.sendsAsync(attempt -> provider.request()))
                 .toCompletableFuture();
     }
 
@@ -100,7 +103,7 @@ final class CallFixture implements AutoCloseable {
     }
 
     ProviderException unserved(CallOptions options, Profile profile, Sender sender) {
-        return catchThrowableOfType(ProviderException.class, () -> project.call(CALL, profile, options, sender));
+        return catchThrowableOfType(ProviderException.class, () -> project.call(call, profile, options, sender));
     }
 
     /** How many requests were charged, and how many tokens: {@code 2 requests, 7 in, 3 out}. */

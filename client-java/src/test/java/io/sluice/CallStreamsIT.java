@@ -1,6 +1,5 @@
 package io.sluice;
 
-import static io.sluice.CallFixture.CALL;
 import static io.sluice.CallFixture.PROFILE;
 import static io.sluice.ProviderStub.END;
 import static io.sluice.ProviderStub.START;
@@ -10,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.ProviderStub.Told;
 import io.sluice.http.HttpSender;
+import io.sluice.provider.OpenAi;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
 import java.io.ByteArrayOutputStream;
@@ -19,6 +19,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +31,9 @@ import org.junit.jupiter.api.Timeout;
 @WithRedis
 @Timeout(60)
 class CallStreamsIT {
+    /** It may answer what the streams here have. */
+    private static final Call CALL = CallFixture.CALL.maxOutputTokens(50);
+
     private static final String OVERLOADED = "event: error\ndata: " + Told.error("overloaded_error") + "\n\n";
     private static final String LIMITED = "event: error\ndata: " + Told.error("rate_limit_error") + "\n\n";
 
@@ -39,6 +44,7 @@ class CallStreamsIT {
     CallStreamsIT(RedisServer redis) {
         this.fixture = new CallFixture(redis);
         this.provider = fixture.provider;
+        fixture.call = CALL;
     }
 
     @AfterEach
@@ -152,6 +158,47 @@ class CallStreamsIT {
                 .singleElement()
                 .satisfies(told -> assertThat(told.rejection()).isEqualTo(Failures.NO_ANSWER));
         assertThat(fixture.charged()).isEqualTo("2 requests, 50 in, 25 out");
+    }
+
+    /**
+     * Providers tell usage at the end; what a reader that left early had been sent vanished from the budget (BerriAI/litellm#14457).
+     * Of 400 and 450 reserved the difference comes back once.
+     */
+    @Test
+    void whatAReaderThatLeftHadBeenSentIsBooked() throws Exception {
+        Call large = Call.of("m-1").inputTokens(400).maxOutputTokens(450);
+        try (Permit permit = fixture.project.acquire(large, Duration.ofSeconds(5))) {
+            AnswerStream stream = PROFILE.stream(Answer.of(200, Instant.now()));
+            stream.feed((START + TEXT.repeat(10)).getBytes(StandardCharsets.UTF_8));
+            Reading reading = stream.end();
+            assertThat(reading.usageComplete()).isFalse();
+            assertThat(permit.settle(reading).already()).isFalse();
+            assertThat(permit.settle(reading).already()).isTrue();
+        }
+        assertThat(fixture.charged()).isEqualTo("1 requests, 25 in, 50 out");
+    }
+
+    /** The same where nothing was told of usage, and of a text that is longer than its tokens. */
+    @Test
+    void whatCameIsBookedWhereNoUsageWasTold() {
+        String chunk = "data: {\"choices\":[{\"delta\":{\"content\":\"twenty letters long!\"}}]}\n\n";
+        provider.answers(
+                Told.stream(chunk, chunk).broken(),
+                Told.stream(chunk.repeat(40)).broken());
+        for (int i = 0; i < 2; i++) {
+            fixture.unserved(CallOptions.DEFAULT, OpenAi.PROFILE, handingOn());
+        }
+        assertThat(fixture.charged()).as("10, and 50 of 200").isEqualTo("2 requests, 20 in, 60 out");
+    }
+
+    /** Three letters are less than one token by their number, and still the consumer has seen them. */
+    @Test
+    void howeverLittleWasHandedOnItIsNotSentAgain() {
+        provider.answers(
+                Told.stream(START, TEXT.replace("twenty letters long!", "Hel")).broken(),
+                Told.stream(START, TEXT, END));
+        fixture.unserved(CallOptions.DEFAULT, PROFILE, handingOn());
+        assertThat(provider.requests).hasSize(1);
     }
 
     @Test

@@ -88,6 +88,14 @@ class LearningTest {
                 .containsExactly(new Learn("m", "a", 4_000, 1_000, 800, 1_000, List.of(new Outputs(5, 1))));
     }
 
+    /** What of its input was the picture and what the text nobody tells. */
+    @Test
+    void aCallWithAPictureTeachesNothingOfThat() {
+        learning.used("m", CALL.inputBytes(4_000).attachedTokens(4_784), new Usage(2_500, 0, 0, 5));
+
+        assertThat(learning.take(9)).containsExactly(new Learn("m", "a", 0, 0, 0, 2_500, List.of(new Outputs(5, 1))));
+    }
+
     /** Zero is an answer, nothing is none. */
     @Test
     void whatTheProviderDidNotTellTeachesNothing() {

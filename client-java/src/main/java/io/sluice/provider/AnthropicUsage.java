@@ -26,7 +26,7 @@ final class AnthropicUsage implements UsageReader {
     private final ObjectNode usage = JsonNodeFactory.instance.objectNode();
     private @Nullable String model;
     private boolean over;
-    private long characters;
+    private final Relayed relayed = new Relayed();
 
     AnthropicUsage(@Nullable String model) {
         this.model = model;
@@ -48,9 +48,9 @@ final class AnthropicUsage implements UsageReader {
             }
             case "content_block_delta" -> {
                 JsonNode delta = event.path("delta");
-                characters += Json.length(delta.path("text"))
-                        + Json.length(delta.path("thinking"))
-                        + Json.length(delta.path("partial_json"));
+                relayed.add(delta.path("text"));
+                relayed.add(delta.path("thinking"));
+                relayed.add(delta.path("partial_json"));
             }
             case "message_delta" -> merge(event.path("usage"));
             case "message_stop" -> over = true;
@@ -83,8 +83,8 @@ final class AnthropicUsage implements UsageReader {
     }
 
     @Override
-    public long characters() {
-        return characters;
+    public Relayed relayed() {
+        return relayed;
     }
 
     /** Haiku 3.5 and older; every later model leaves cache reads out of its input limit. */

@@ -42,8 +42,8 @@ final class AnyUsage implements UsageReader {
     }
 
     @Override
-    public long characters() {
-        return chosen().characters();
+    public Relayed relayed() {
+        return chosen().relayed();
     }
 
     private UsageReader chosen() {

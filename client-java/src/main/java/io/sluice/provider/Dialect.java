@@ -2,11 +2,13 @@ package io.sluice.provider;
 
 import io.sluice.Answer;
 import io.sluice.AnswerStream;
+import io.sluice.Asked;
 import io.sluice.LimitReading;
 import io.sluice.PlanWindow;
 import io.sluice.Profile;
 import io.sluice.Provider;
 import io.sluice.Reading;
+import io.sluice.Request;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +47,11 @@ record Dialect(
     /** Reads a subscription's windows from headers. */
     interface Windows {
         List<PlanWindow> read(Headers headers, Instant at);
+    }
+
+    @Override
+    public Asked asks(Request request) {
+        return Requests.read(provider, request);
     }
 
     @Override

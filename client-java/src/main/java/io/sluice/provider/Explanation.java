@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
  * the headers say), {@code count}, {@code config}.
  */
 final class Explanation {
-    /** The least that a token's text is long, on average. */
-    static final long CHARACTERS_A_TOKEN = 4;
-
     private Explanation() {}
 
     static Map<String, Object> refusal(Heard heard, Verdict verdict) {

@@ -14,7 +14,7 @@ import tools.jackson.databind.node.MissingNode;
 final class GeminiUsage implements UsageReader {
     private JsonNode usage = MissingNode.getInstance();
     private boolean over;
-    private long characters;
+    private final Relayed relayed = new Relayed();
 
     @Override
     public void body(JsonNode json) {
@@ -41,12 +41,12 @@ final class GeminiUsage implements UsageReader {
         for (JsonNode candidate : chunk.path("candidates")) {
             over |= candidate.path("finishReason").isString();
             for (JsonNode part : candidate.path("content").path("parts")) {
-                characters += Json.length(part.path("text"));
+                relayed.add(part.path("text"));
             }
         }
         over |= chunk.path("promptFeedback").path("blockReason").isString();
         over |= Json.text(event.path("event_type")).equals("interaction.completed");
-        characters += Json.length(event.path("delta").path("text"));
+        relayed.add(event.path("delta").path("text"));
     }
 
     @Override
@@ -72,8 +72,8 @@ final class GeminiUsage implements UsageReader {
     }
 
     @Override
-    public long characters() {
-        return characters;
+    public Relayed relayed() {
+        return relayed;
     }
 
     /** Early in a stream neither part may be told; then it is what the total leaves. */

@@ -27,6 +27,16 @@ final class Json {
         }
     }
 
+    /** The same of bytes as they are sent: UTF-8, or as a byte order mark says. */
+    static JsonNode parse(byte[] bytes) {
+        try {
+            JsonNode json = bytes.length == 0 ? null : MAPPER.readTree(bytes);
+            return json == null ? MissingNode.getInstance() : json;
+        } catch (JacksonException e) {
+            return MissingNode.getInstance();
+        }
+    }
+
     /** The text of a member, or the empty text. Numbers are told as text too. */
     static String text(JsonNode node) {
         return node.isString() || node.isNumber() ? node.asString() : "";
@@ -61,7 +71,7 @@ final class Json {
         if (!node.isNumber()) {
             return null;
         }
-        double number = node.doubleValue();
+        double number = node.asDouble(Double.NaN);
         return Double.isFinite(number) && number >= 0 ? BigDecimal.valueOf(number) : null;
     }
 

@@ -16,7 +16,7 @@ final class OpenAiUsage implements UsageReader {
     private @Nullable String tier;
     private final boolean countsOutput;
     private boolean finished;
-    private long characters;
+    private final Relayed relayed = new Relayed();
 
     /** @param countsOutput whether the provider has a limit on input and output together, to be told as well */
     OpenAiUsage(boolean countsOutput) {
@@ -34,7 +34,9 @@ final class OpenAiUsage implements UsageReader {
         String type = Json.text(event.path("type"));
         if (type.startsWith("response.")) {
             take(event.path("response"));
-            characters += type.endsWith(".delta") ? Json.length(event.path("delta")) : 0;
+            if (type.endsWith(".delta")) {
+                relayed.add(event.path("delta"));
+            }
             finished |= type.equals("response.completed") || type.equals("response.incomplete");
             return;
         }
@@ -45,11 +47,11 @@ final class OpenAiUsage implements UsageReader {
         for (JsonNode choice : event.path("choices")) {
             finished |= choice.path("finish_reason").isString();
             JsonNode delta = choice.path("delta");
-            characters += Json.length(delta.path("content"))
-                    + Json.length(delta.path("refusal"))
-                    + Json.length(Heard.any(delta, "reasoning_content", "reasoning"));
+            relayed.add(delta.path("content"));
+            relayed.add(delta.path("refusal"));
+            relayed.add(Heard.any(delta, "reasoning_content", "reasoning"));
             for (JsonNode call : delta.path("tool_calls")) {
-                characters += Json.length(call.path("function").path("arguments"));
+                relayed.add(call.path("function").path("arguments"));
             }
         }
     }
@@ -89,8 +91,8 @@ final class OpenAiUsage implements UsageReader {
     }
 
     @Override
-    public long characters() {
-        return characters;
+    public Relayed relayed() {
+        return relayed;
     }
 
     private void take(JsonNode holder) {

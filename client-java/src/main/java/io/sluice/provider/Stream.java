@@ -3,6 +3,7 @@ package io.sluice.provider;
 import io.sluice.Answer;
 import io.sluice.AnswerStream;
 import io.sluice.Reading;
+import io.sluice.Usage;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -36,17 +37,22 @@ final class Stream implements AnswerStream {
             look(MissingNode.getInstance());
         }
         boolean complete = verdict == null && usage.isOver() && usage.tokens().isWhole();
-        long seen = usage.characters() / Explanation.CHARACTERS_A_TOKEN;
+        long seen = usage.relayed().tokens();
         Tokens tokens = complete ? dialect.settled().apply(usage.tokens()) : usage.tokens();
         return new Reading(
                 verdict == null ? null : verdict.rejection(),
-                tokens.usage(complete ? 0 : seen),
+                usage(tokens, complete, seen),
                 complete,
                 seen,
                 dialect.limits().read(head.headers(), head.at()),
                 dialect.windows().read(head.headers(), head.at()),
                 head.date(),
                 explanation(tokens, complete));
+    }
+
+    /** What ran to its end without telling its usage may have thought far more than it said: then the estimate stands. */
+    private Usage usage(Tokens tokens, boolean complete, long seen) {
+        return usage.isOver() ? tokens.usage(complete ? 0 : seen) : tokens.cut(seen);
     }
 
     private void event(byte[] data) {
@@ -74,8 +80,8 @@ final class Stream implements AnswerStream {
         if (verdict == null || refusal == null) {
             Map<String, Object> told = Explanation.usage(tokens, complete);
             if (!complete) {
-                told.put("output_estimate_chars", usage.characters());
-                told.put("output_estimate_tokens_floor", usage.characters() / Explanation.CHARACTERS_A_TOKEN);
+                told.put("output_estimate_chars", usage.relayed().characters());
+                told.put("output_estimate_tokens_floor", usage.relayed().quarter());
             }
             return told;
         }

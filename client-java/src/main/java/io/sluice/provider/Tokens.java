@@ -81,6 +81,15 @@ record Tokens(
                 bounded(output == null ? null : Math.max(output, seen)));
     }
 
+    /** The same of a stream that was cut: it had as much output as came of it, also where the provider had not told any. */
+    Usage cut(long seen) {
+        Usage told = usage(seen);
+        boolean silent = output == null && seen > 0;
+        return silent
+                ? new Usage(told.inputTokens(), told.cacheReadTokens(), told.cacheWriteTokens(), bounded(seen))
+                : told;
+    }
+
     /** What no call can have used was not said. */
     private static @Nullable Long bounded(@Nullable Long tokens) {
         return tokens == null || tokens > Call.MAX_TOKENS ? null : tokens;

@@ -18,6 +18,6 @@ interface UsageReader {
     /** Whether the stream got to where the provider has told everything. */
     boolean isOver();
 
-    /** How many characters of text came. */
-    long characters();
+    /** The text that came. */
+    Relayed relayed();
 }

@@ -238,6 +238,7 @@ public final class RedisStore implements Store {
             return CompletableFuture.failedStage(
                     new OutageException("breaker", "Redis did not answer lately and is not asked now", null));
         }
+        long begun = breaker.now();
         return allowed(script, keys, arguments).handle((reply, thrown) -> {
             if (thrown == null) {
                 answered();
@@ -245,7 +246,7 @@ public final class RedisStore implements Store {
             }
             OutageException outage = Outages.of(thrown);
             if (Outages.isNoAnswer(outage)) {
-                failed(keys, outage);
+                failed(keys, outage, begun);
             } else {
                 answered();
             }
@@ -280,9 +281,9 @@ public final class RedisStore implements Store {
         }
     }
 
-    private void failed(Keys keys, OutageException outage) {
+    private void failed(Keys keys, OutageException outage, long begun) {
         failing = keys;
-        if (breaker.failed()) {
+        if (breaker.failed(begun)) {
             // Each project in use says what that means for it.
             log.debug("Redis is out ({}): {}", outage.reason(), outage.getMessage());
             probeLater();

@@ -134,6 +134,23 @@ class HostileAnswersTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(60));
     }
 
+    /** A price of 400 digits made a profile throw, and with it whoever wanted to end the permit. */
+    @Test
+    void figuresBeyondAnyRangeAreNotSaid() {
+        for (String number : List.of("9".repeat(400), "-" + "9".repeat(400), "1e999", "-1e999", "1e-999")) {
+            String body = ("{'usage':{'prompt_tokens':1,'completion_tokens':N,'cost':N,'input_tokens':N},"
+                            + "'data':{'limit':N,'limit_remaining':N,'total_credits':N,'total_usage':N},"
+                            + "'usageMetadata':{'promptTokenCount':N}}")
+                    .replace('\'', '"')
+                    .replace("N", number);
+            for (Profile profile : UsageTest.ALL) {
+                assertThatCode(() -> profile.read(Told.answer(200, "", body)))
+                        .as(number)
+                        .doesNotThrowAnyException();
+            }
+        }
+    }
+
     /** Headers come from outside too. */
     @Test
     void longHeadersAreReadInOneGo() {

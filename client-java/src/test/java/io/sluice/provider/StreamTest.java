@@ -146,6 +146,21 @@ class StreamTest {
                 // Input as told at the start, output no less than a quarter of the characters that came.
                 arguments(Anthropic.PROFILE, start + delta + "data: {\"type\":\"content_block_del", "300 0 0 10 open"),
                 arguments(Anthropic.PROFILE, start, "300 0 0 1 open"),
+                // Of short pieces no quarter counts: each is a token at least.
+                arguments(Anthropic.PROFILE, start + text("a ").repeat(200), "300 0 0 200 open"),
+                // Cut before anything was told of usage: what came is known.
+                arguments(
+                        OpenAi.PROFILE,
+                        "data: {\"choices\":[{\"delta\":{\"content\":\"0123456789\"}}],\"usage\":null}\n\n".repeat(4),
+                        "? ? ? 10 open"),
+                arguments(
+                        OpenAi.PROFILE,
+                        "data: {\"type\":\"response.output_text.delta\",\"delta\":\"12345678\"}\n\n",
+                        "? ? ? 2 open"),
+                arguments(
+                        Gemini.PROFILE,
+                        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"12345678\"}]}}]}\n\n",
+                        "? ? ? 2 open"),
                 // Not asked for: the estimate stands, it is not zero (langgenius/dify-official-plugins#3650).
                 arguments(
                         OpenAi.PROFILE,
@@ -171,6 +186,11 @@ class StreamTest {
                         "7 0 0 1 open"),
                 arguments(OpenAi.PROFILE, "", "? ? ? ? open"),
                 arguments(OpenAi.PROFILE, "<html>\n\nnothing here: {}\n", "? ? ? ? open"));
+    }
+
+    private static String text(String text) {
+        return "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"" + text
+                + "\"}}\n\n";
     }
 
     @ParameterizedTest

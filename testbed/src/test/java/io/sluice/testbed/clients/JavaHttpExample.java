@@ -2,6 +2,7 @@ package io.sluice.testbed.clients;
 
 import io.sluice.Call;
 import io.sluice.Project;
+import io.sluice.Request;
 import io.sluice.Response;
 import io.sluice.http.HttpSender;
 import io.sluice.provider.Anthropic;
@@ -9,6 +10,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -32,6 +34,13 @@ final class JavaHttpExample {
                 .POST(BodyPublishers.ofString(json))
                 .build();
         return project.call(call, Anthropic.PROFILE, http.sends(attempt -> request));
+    }
+    // end
+
+    // docs: java.net.http, sized by its request
+    Response askAs(String agent, String json) throws InterruptedException {
+        Request asking = Request.post("/v1/messages", json.getBytes(StandardCharsets.UTF_8));
+        return ask(Call.of(Anthropic.PROFILE.asks(asking)).agent(agent), json);
     }
     // end
 

@@ -48,6 +48,14 @@ class JavaHttpIT {
         eachIsCharged();
     }
 
+    /** The model finds its class by what the request says. */
+    @Test
+    void aCallThatIsSizedByItsRequest() throws Exception {
+        Response response = example.askAs("host-3/agent-17", JSON.formatted("false"));
+        assertThat(response.reading().usageComplete()).isTrue();
+        eachIsCharged();
+    }
+
     @Test
     void aStream() throws Exception {
         HttpRequest request = HttpRequest.newBuilder(emulated.uri().resolve("/v1/messages"))
