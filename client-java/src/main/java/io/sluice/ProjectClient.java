@@ -35,7 +35,9 @@ final class ProjectClient implements Project {
     private final Fleet fleet;
     private final LocalLine line;
     private final Heart heart;
-    private final AutoCloseable messages;
+
+    /** Of its grants; {@code null} while nobody calls here: who only looks on need not have the right to listen. */
+    private @Nullable AutoCloseable messages;
 
     /** Calls that wait outside the line, to be sent again. */
     final Set<Calling> pausing = ConcurrentHashMap.newKeySet();
@@ -68,7 +70,6 @@ final class ProjectClient implements Project {
         rule.asksBy(asking::ask, heart::greet);
         outcomes.onGivenHere(heart::givenHere);
         observing.learning.listener(heart::learned);
-        this.messages = client.store.listen(id, client.host, heart::granted);
         client.meters.gauges(id, () -> held.size() + handed.size(), () -> waiters.standing() + line.size());
         client.meters.degraded(id, () -> rule.isOut() ? 1 : 0);
     }
@@ -88,6 +89,14 @@ final class ProjectClient implements Project {
                 budget.holdsNow(hold.asStated());
             }
         }
+    }
+
+    /** Calls will be made here: it hears of grants, and whoever may not make calls hears of that now. */
+    synchronized ProjectClient listening() {
+        if (messages == null && !closed) {
+            messages = client.store.listen(id, client.host, heart::granted);
+        }
+        return this;
     }
 
     /** A call begins. */
@@ -327,8 +336,14 @@ final class ProjectClient implements Project {
         fleet.close();
         outcomes.close();
         pausing.forEach(Calling::close);
+        AutoCloseable listens;
+        synchronized (this) {
+            listens = messages;
+        }
         try {
-            messages.close();
+            if (listens != null) {
+                listens.close();
+            }
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }

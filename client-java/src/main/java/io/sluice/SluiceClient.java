@@ -97,7 +97,7 @@ final class SluiceClient implements Sluice {
 
     @Override
     public Project project(String id) {
-        return client(id);
+        return client(id).listening();
     }
 
     @Override

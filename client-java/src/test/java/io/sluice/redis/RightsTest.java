@@ -26,6 +26,7 @@ class RightsTest {
     private static final Set<String> SORTED = Set.of("lines", "times", "hosts");
     private static final Set<String> KEYS =
             Stream.concat(HASHES.stream(), SORTED.stream()).collect(Collectors.toUnmodifiableSet());
+    private static final Set<String> TOLD = Set.of("counters", "hour", "day", "events");
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\(\\s*([^\\s,)]+)(?:\\s*,\\s*([\\w\\[\\]]+))?");
 
     @Test
@@ -35,7 +36,7 @@ class RightsTest {
             collect(script.text(), called);
         }
         // What a client inspects: the policy, what was learned, what stands in line.
-        collect(ownLines(Script.INSPECT), called);
+        collect(ownLines("inspect"), called);
         assertThat(asked("agent")).isEqualTo(called);
     }
 
@@ -51,9 +52,18 @@ class RightsTest {
     void whoInspectsIsAskedAboutAllThatIsRead() {
         Map<String, Set<String>> called = new TreeMap<>();
         collect(Script.INSPECT.text(), called);
+        collect(ownLines("status"), called);
+        collect(ownLines("lib/short"), called);
         called.values().forEach(commands -> commands.removeIf(WRITES::contains));
         called.values().removeIf(Set::isEmpty);
         assertThat(asked("inspect")).isEqualTo(called);
+    }
+
+    @Test
+    void whoTellsIsAskedAboutAllThatThisCalls() {
+        Map<String, Set<String>> called = new TreeMap<>();
+        collect(Script.TALLY.text(), called);
+        assertThat(asked("tally")).isEqualTo(called);
     }
 
     private static void collect(String text, Map<String, Set<String>> called) {
@@ -72,6 +82,9 @@ class RightsTest {
                 String each = command;
                 (command.equals("HSET") ? HASHES : command.equals("ZADD") ? SORTED : KEYS)
                         .forEach(name -> add(called, name, each));
+            } else if (key.equals("key")) { // of an hour or a day
+                add(called, "hour", command);
+                add(called, "day", command);
             } else if (key.endsWith("_key")) {
                 add(called, key.substring(0, key.length() - "_key".length()), command);
             } else {
@@ -81,7 +94,7 @@ class RightsTest {
     }
 
     private static void add(Map<String, Set<String>> called, String key, String command) {
-        assertThat(KEYS).contains(key);
+        assertThat(key).isIn(Stream.concat(KEYS.stream(), TOLD.stream()).toList());
         called.computeIfAbsent(key, each -> new TreeSet<>()).add(command);
     }
 
@@ -98,8 +111,8 @@ class RightsTest {
     }
 
     /** Without what it includes. */
-    private static String ownLines(Script script) {
-        try (InputStream in = Script.class.getResourceAsStream("/io/sluice/lua/" + script.label() + ".lua")) {
+    private static String ownLines(String script) {
+        try (InputStream in = Script.class.getResourceAsStream("/io/sluice/lua/" + script + ".lua")) {
             return new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
