@@ -69,9 +69,11 @@ public interface Desk {
     /**
      * Ends all that waits here, because this process is about to stop: with an {@link OutageException} of reason {@code closing}.
      * Places in line of calls that brought an id of their own are kept for 30 s: whoever asks again, at another desk, has them.
-     * From now on nobody waits here any more.
+     * From now on nobody waits here any more; permits are settled, renewed and cancelled as ever.
+     *
+     * @return completes when Redis has heard of it: worth a few seconds before the process ends
      */
-    void closeLine();
+    CompletionStage<Void> closeLine();
 
     /**
      * Who asks for what.

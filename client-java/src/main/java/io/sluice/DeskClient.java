@@ -256,7 +256,7 @@ final class DeskClient implements Desk {
     }
 
     @Override
-    public void closeLine() {
-        project.closeDesk();
+    public CompletionStage<Void> closeLine() {
+        return client.atDesk(project.closeDesk());
     }
 }

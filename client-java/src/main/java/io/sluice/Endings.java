@@ -43,6 +43,10 @@ final class Endings {
     private final Set<PermitName> ending = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger underWay = new AtomicInteger();
+
+    /** Of those, what is given back in the background. */
+    private final AtomicInteger returning = new AtomicInteger();
+
     private final AtomicInteger dropped = new AtomicInteger();
     private final AtomicBoolean willTellAgain = new AtomicBoolean();
 
@@ -151,7 +155,7 @@ final class Endings {
     void refuse(PermitName name, Duration keep) {
         long keepUs = TimeUnit.NANOSECONDS.toMicros(keep.toNanos());
         Settlement refused = new Settlement(project, name, "refused", "", keepUs, List.of());
-        counted(() -> client.returns.run(() -> send(refused, 1))).whenComplete((settled, e) -> {
+        returned(() -> send(refused, 1)).whenComplete((settled, e) -> {
             if (!(settled instanceof Settled.Ended ended && ended.state().equals("refused"))) {
                 undo(name);
             }
@@ -189,7 +193,7 @@ final class Endings {
 
     private void tell(Unheard unheard) {
         unheard.sent = true;
-        counted(() -> client.returns.run(() -> sendIfWanted(unheard))).whenComplete((settled, e) -> {
+        returned(() -> sendIfWanted(unheard)).whenComplete((settled, e) -> {
             unheard.sent = false;
             if (e == null) {
                 backlog.remove(unheard.key(), unheard);
@@ -239,6 +243,11 @@ final class Endings {
         }
     }
 
+    private CompletionStage<Settled> returned(Supplier<CompletionStage<Settled>> sending) {
+        returning.incrementAndGet();
+        return counted(() -> client.returns.run(sending)).whenComplete((settled, e) -> returning.decrementAndGet());
+    }
+
     private CompletionStage<Settled> counted(Supplier<CompletionStage<Settled>> sending) {
         underWay.incrementAndGet();
         return sending.get().whenComplete((settled, e) -> underWay.decrementAndGet());
@@ -272,13 +281,22 @@ final class Endings {
     /** Completes when the endings under way have arrived, and those that {@code quiet} stands for may no longer come. */
     CompletableFuture<Void> close(BooleanSupplier quiet) {
         tellAgain();
+        return when(() -> quiet.getAsBoolean() && underWay.get() == 0);
+    }
+
+    /** Completes when nothing that is given back is under way. */
+    CompletableFuture<Void> returned() {
+        return when(() -> returning.get() == 0);
+    }
+
+    private CompletableFuture<Void> when(BooleanSupplier quiet) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         waitForAll(quiet, done);
         return done;
     }
 
     private void waitForAll(BooleanSupplier quiet, CompletableFuture<Void> done) {
-        if (quiet.getAsBoolean() && underWay.get() == 0) {
+        if (quiet.getAsBoolean()) {
             done.complete(null);
         } else if (!client.timer.isShutdown()) {
             client.timer.schedule(() -> waitForAll(quiet, done), 5, TimeUnit.MILLISECONDS);

@@ -298,8 +298,9 @@ final class ProjectClient implements Project {
                 > 0;
     }
 
-    void closeDesk() {
+    CompletionStage<Void> closeDesk() {
         outcomes.closeDesk();
+        return endings.returned();
     }
 
     /** Starts nothing on a thread that must not wait for its end. */

@@ -231,7 +231,7 @@ class DeskWaitsIT {
         CompletableFuture<Handout> nameless =
                 desks.here.acquire(Desks.asking(null, SOON), any -> {}).toCompletableFuture();
         await().until(() -> desks.levels().waiters() == 6);
-        desks.here.closeLine();
+        get(desks.here.closeLine());
         for (CompletableFuture<Handout> wait : waits) {
             assertThat(Blocking.cause(catchThrowable(() -> get(wait))))
                     .isInstanceOfSatisfying(
