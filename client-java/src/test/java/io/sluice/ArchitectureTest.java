@@ -154,6 +154,7 @@ class ArchitectureTest {
                         "Provider",
                         "ProviderException",
                         "Reading",
+                        "Records",
                         "RefillLimit",
                         "Refusal",
                         "RefusedException",

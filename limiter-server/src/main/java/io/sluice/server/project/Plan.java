@@ -50,7 +50,7 @@ final class Plan {
     }
 
     /** One limit: its scope, name and stated amount. */
-    record Limit(String scope, String name, long amount) {}
+    record Limit(String scope, String name, double amount) {}
 
     /**
      * The advice.

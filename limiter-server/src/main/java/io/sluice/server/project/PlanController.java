@@ -8,7 +8,6 @@ import io.sluice.server.problem.Problem;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import java.math.BigDecimal;
-import java.math.MathContext;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -89,13 +88,16 @@ class PlanController {
                 advice.binding().name(),
                 advice.binding().scope(),
                 new PerAgent(
-                        rounded(use.requests()), rounded(use.input()), rounded(use.output()), rounded(use.inFlight())),
+                        Numbers.plain(use.requests()),
+                        Numbers.plain(use.input()),
+                        Numbers.plain(use.output()),
+                        Numbers.plain(use.inFlight())),
                 source,
                 advice.all().stream()
                         .map(entry -> new Carried(
                                 entry.getKey().scope(),
                                 entry.getKey().name(),
-                                entry.getKey().amount(),
+                                Numbers.plain(entry.getKey().amount()),
                                 entry.getValue()))
                         .toList());
     }
@@ -123,10 +125,6 @@ class PlanController {
         return value == null ? 0 : value;
     }
 
-    private static BigDecimal rounded(double value) {
-        return BigDecimal.valueOf(value).round(new MathContext(6)).stripTrailingZeros();
-    }
-
     /**
      * The advice.
      *
@@ -147,5 +145,5 @@ class PlanController {
             BigDecimal requestsPerMinute, BigDecimal inputPerMinute, BigDecimal outputPerMinute, BigDecimal inFlight) {}
 
     /** What one limit carries. */
-    record Carried(String scope, String limit, long amount, long agentsAt80) {}
+    record Carried(String scope, String limit, BigDecimal amount, long agentsAt80) {}
 }
