@@ -19,7 +19,7 @@ member() { sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",}]*\).*/\1/p"; }
 # The id makes a question that is asked again the same question: the permit it has already, or the place in line.
 id=curl-$$-$(date +%s)
 permit=$(sluice --retry 3 --retry-connrefused -d '{"id": "'"$id"'", "model": "'"$model"'", "input_tokens": 2000,
-  "max_output_tokens": 500, "max_wait_ms": 60000}' "$api/permits")
+  "max_output_tokens": 500, "max_wait_ms": 60000}' "$api/permits") || { echo "$permit" >&2; exit 1; }
 handle=$(printf %s "$permit" | member permit)
 echo "granted on $(printf %s "$permit" | member class) after $(printf %s "$permit" | member waited_ms) ms"
 

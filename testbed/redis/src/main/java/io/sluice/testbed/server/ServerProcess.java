@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
  * when this JVM is killed. Calls block.
  */
 public final class ServerProcess implements AutoCloseable {
-    private static final Duration START = Duration.ofMinutes(2);
+    private static final Duration START = Duration.ofMinutes(3);
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final Duration POLL = Duration.ofMillis(20);
     private static final int LOG_LINES = 30;
@@ -54,7 +54,7 @@ public final class ServerProcess implements AutoCloseable {
     /**
      * Starts it and waits until it is ready: Redis answers and may be written to.
      *
-     * @throws IllegalStateException it ended, or was not ready in two minutes; with its last words
+     * @throws IllegalStateException it ended, or was not ready in three minutes; with its last words
      */
     public static ServerProcess start(ServerOptions options) {
         try {
