@@ -37,7 +37,7 @@ class ClusterRedisIT {
     private Path directory;
 
     @Test
-    void theServerAndTheAgentsMayDoWhatTheyNeedAndNobodyElse() throws IOException {
+    void theServerAndTheAgentsMayDoWhatTheyNeedAndNobodyElse() throws IOException, InterruptedException {
         JsonNode secret = YAML.readTree(Files.readString(K8S.resolve("overlays/dev/secret-redis.yaml")))
                 .path("stringData");
         Path acl = Files.writeString(

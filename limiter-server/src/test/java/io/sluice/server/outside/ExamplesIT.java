@@ -97,7 +97,7 @@ class ExamplesIT {
 
     @ParameterizedTest
     @MethodSource("examples")
-    void takesAPermitAndEndsIt(Example example) {
+    void takesAPermitAndEndsIt(Example example) throws InterruptedException {
         Program.needs(example.program, "--version");
         try (Program program = run(example.command, PROJECT, "claude-sonnet-5-5")) {
             assertThat(program.end()).as(program::toString).isZero();
@@ -133,7 +133,7 @@ class ExamplesIT {
 
     @ParameterizedTest
     @MethodSource("examples")
-    void aWaitEndsWithThePermit(Example example) {
+    void aWaitEndsWithThePermit(Example example) throws InterruptedException {
         Program.needs(example.program, "--version");
         Permit held = hold();
         try (Program program = run(example.command, PROJECT, "claude-sonnet-5-5")) {
@@ -216,7 +216,7 @@ class ExamplesIT {
         }
     }
 
-    private Permit hold() {
+    private Permit hold() throws InterruptedException {
         return sluice.project(PROJECT).acquire(Call.of("claude-sonnet-5-5").inputTokens(1), Duration.ofSeconds(60));
     }
 

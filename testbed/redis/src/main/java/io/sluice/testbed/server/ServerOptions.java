@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -67,7 +68,8 @@ public record ServerOptions(Path jar, List<String> jvm, Map<String, String> sett
                 "no server in " + target + ": mvn -pl limiter-server -am package -DskipTests makes one");
     }
 
-    List<String> command() {
+    /** It as a process to be; its settings are in the environment, and those of whoever starts it are not. */
+    public ProcessBuilder process() {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvm);
@@ -76,6 +78,23 @@ public record ServerOptions(Path jar, List<String> jvm, Map<String, String> sett
             command.add("--sun-misc-unsafe-memory-access=allow");
         }
         command.addAll(List.of("-jar", jar.toString()));
-        return command;
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().keySet().removeIf(name -> name.startsWith("SLUICE_") || name.startsWith("SERVER_"));
+        builder.environment().put("SPRING_APPLICATION_JSON", json());
+        return builder;
+    }
+
+    /** One variable, whatever the properties are called; the list of processes does not show it. */
+    private String json() {
+        return settings.entrySet().stream()
+                .map(setting -> quoted(setting.getKey()) + ":" + quoted(setting.getValue()))
+                .collect(Collectors.joining(",", "{", "}"));
+    }
+
+    private static String quoted(String text) {
+        if (text.chars().anyMatch(c -> c < ' ')) {
+            throw new IllegalArgumentException("a setting has a control character");
+        }
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 }

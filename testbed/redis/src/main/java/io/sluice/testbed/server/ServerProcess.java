@@ -34,14 +34,12 @@ public final class ServerProcess implements AutoCloseable {
     private final URI uri;
 
     private ServerProcess(ServerOptions options) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(options.command())
+        process = options.process()
                 .directory(directory.toFile())
                 .redirectInput(new File("/dev/null"))
                 .redirectErrorStream(true)
-                .redirectOutput(log().toFile());
-        builder.environment().keySet().removeIf(name -> name.startsWith("SLUICE_") || name.startsWith("SERVER_"));
-        builder.environment().put("SPRING_APPLICATION_JSON", json(options));
-        process = builder.start();
+                .redirectOutput(log().toFile())
+                .start();
         Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(process.pid()));
         try {
             uri = awaitReady(System.nanoTime() + START.toNanos());
@@ -151,19 +149,5 @@ public final class ServerProcess implements AutoCloseable {
 
     private Path log() {
         return directory.resolve("log");
-    }
-
-    /** In the environment, which others do not see, and in one variable, whatever the properties are called. */
-    private static String json(ServerOptions options) {
-        return options.settings().entrySet().stream()
-                .map(setting -> quoted(setting.getKey()) + ":" + quoted(setting.getValue()))
-                .collect(Collectors.joining(",", "{", "}"));
-    }
-
-    private static String quoted(String text) {
-        if (text.chars().anyMatch(c -> c < ' ')) {
-            throw new IllegalArgumentException("a setting has a control character");
-        }
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 }
