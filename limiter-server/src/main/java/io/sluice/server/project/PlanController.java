@@ -1,5 +1,6 @@
 package io.sluice.server.project;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.sluice.Admin.By;
 import io.sluice.Admin.Step;
 import io.sluice.Provider;
@@ -132,8 +133,8 @@ class PlanController {
      * @param limits what each limit carries at 80 %, the fewest first
      */
     record PlanView(
-            long agentsAt70,
-            long agentsAt80,
+            @JsonProperty("agents_at_70") long agentsAt70,
+            @JsonProperty("agents_at_80") long agentsAt80,
             String binding,
             String bindingScope,
             PerAgent perAgent,
@@ -145,5 +146,9 @@ class PlanController {
             BigDecimal requestsPerMinute, BigDecimal inputPerMinute, BigDecimal outputPerMinute, BigDecimal inFlight) {}
 
     /** What one limit carries. */
-    record Carried(String scope, String limit, BigDecimal amount, long agentsAt80) {}
+    record Carried(
+            String scope,
+            String limit,
+            BigDecimal amount,
+            @JsonProperty("agents_at_80") long agentsAt80) {}
 }
