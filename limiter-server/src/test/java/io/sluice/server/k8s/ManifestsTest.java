@@ -9,9 +9,12 @@ import io.sluice.Policy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,6 +80,25 @@ class ManifestsTest {
                         .containsExactlyInAnyOrderElementsOf(told);
             }
         }
+    }
+
+    /** The rules of docs/operations.md are tested where they stand; these are the same for all projects. */
+    @Test
+    void theUsersOfRedisAreThoseOfTheDocs() {
+        String docs = Manifest.text(Path.of("..", "docs", "operations.md"));
+        String acl = manifest(K8S.resolve("overlays/dev/secret-redis.yaml"))
+                .json()
+                .at("/stringData/users.acl")
+                .asString();
+        Matcher documented = Pattern.compile("ACL SETUSER (\\w+) reset on >SECRET ((?:.*\\\\\n)*.*)\n").matcher(docs);
+        List<String> users = new ArrayList<>();
+        while (documented.find()) {
+            String name = documented.group(1).replace("platform", "server");
+            users.add("user " + name + " on >dev-" + name + " "
+                    + documented.group(2).replaceAll("[\\s\\\\]+", " ").replace("{acme-prod}", "{*}"));
+        }
+        assertThat(users).hasSize(3);
+        assertThat(acl.lines().skip(1)).containsExactlyInAnyOrderElementsOf(users);
     }
 
     @Test
@@ -215,7 +237,7 @@ class ManifestsTest {
         String text = Manifest.text(file);
         assertThat(text).as("what is to be broken").contains(good.strip());
         return Manifest.read(
-                        file.toString(), text.replaceFirst(java.util.regex.Pattern.quote(good.strip()), bad.strip()))
+                        file.toString(), text.replaceFirst(Pattern.quote(good.strip()), bad.strip()))
                 .get(0);
     }
 
