@@ -163,7 +163,7 @@ async function* events(body) {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [name, model] = process.argv.slice(2);
   if (!model) {
     console.error('usage: [SLUICE_URL=...] [SLUICE_TOKEN=...] node sluice.mjs PROJECT MODEL');
