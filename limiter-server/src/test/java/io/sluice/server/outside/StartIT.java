@@ -36,7 +36,7 @@ class StartIT {
                 "-XX:ArchiveClassesAtExit=" + archive,
                 "-Dspring.context.exit=onRefresh",
                 "-jar",
-                jar.getFileName().toString());
+                jar.toString());
         assertThat(archive).isRegularFile();
 
         Duration plain = start(redis, BUILT, "-XX:+UseSerialGC");
