@@ -90,7 +90,8 @@ class ManifestsTest {
                 .json()
                 .at("/stringData/users.acl")
                 .asString();
-        Matcher documented = Pattern.compile("ACL SETUSER (\\w+) reset on >SECRET ((?:.*\\\\\n)*.*)\n").matcher(docs);
+        Matcher documented = Pattern.compile("ACL SETUSER (\\w+) reset on >SECRET ((?:.*\\\\\n)*.*)\n")
+                .matcher(docs);
         List<String> users = new ArrayList<>();
         while (documented.find()) {
             String name = documented.group(1).replace("platform", "server");
@@ -236,8 +237,7 @@ class ManifestsTest {
     private static Manifest changed(Path file, String good, String bad) {
         String text = Manifest.text(file);
         assertThat(text).as("what is to be broken").contains(good.strip());
-        return Manifest.read(
-                        file.toString(), text.replaceFirst(Pattern.quote(good.strip()), bad.strip()))
+        return Manifest.read(file.toString(), text.replaceFirst(Pattern.quote(good.strip()), bad.strip()))
                 .get(0);
     }
 

@@ -42,16 +42,20 @@ class ClusterRedisIT {
                 .path("stringData");
         Path acl = Files.writeString(
                 directory.resolve("users.acl"), secret.path("users.acl").asString());
-        JsonNode policies =
-                YAML.readTree(Files.readString(K8S.resolve("base/configmap.yaml"))).path("data");
+        JsonNode policies = YAML.readTree(Files.readString(K8S.resolve("base/configmap.yaml")))
+                .path("data");
         Path files = Files.createDirectory(directory.resolve("policies"));
-        policies.properties().forEach(file -> write(files.resolve(file.getKey()), file.getValue().asString()));
+        policies.properties()
+                .forEach(file ->
+                        write(files.resolve(file.getKey()), file.getValue().asString()));
 
         try (RedisServer redis = RedisServers.startProcess(configured(acl));
                 ServerProcess server = ServerProcess.start(
                         ServerOptions.of(ServerOptions.builtIn(Path.of("..")), "redis://127.0.0.1:" + redis.port())
                                 .with("sluice.redis-user", "server")
-                                .with("sluice.redis-password", secret.path("server-password").asString())
+                                .with(
+                                        "sluice.redis-password",
+                                        secret.path("server-password").asString())
                                 .with("sluice.policies", files.toString()))) {
             Api api = new Api(Api.client(), server.uri(), "acme-prod");
             String ask = "{\"model\": \"claude-sonnet-5-5\", \"input_tokens\": 10, \"agent\": \"a\"}";
@@ -80,7 +84,10 @@ class ClusterRedisIT {
                     .isInstanceOf(RedisCommandExecutionException.class)
                     .hasMessageContaining("NOPERM");
             // Whatever a user lacks is said there, with its name.
-            assertThat(server.said()).doesNotContain("lacks rights").doesNotContain("NOPERM").doesNotContain("may not");
+            assertThat(server.said())
+                    .doesNotContain("lacks rights")
+                    .doesNotContain("NOPERM")
+                    .doesNotContain("may not");
         }
     }
 
@@ -90,13 +97,16 @@ class ClusterRedisIT {
                 .at("/data/redis.conf")
                 .asString();
         List<String> arguments = new ArrayList<>();
-        conf.lines().map(String::strip).filter(line -> !line.isEmpty() && !line.startsWith("#")).forEach(line -> {
-            String[] words = line.split(" ");
-            if (!words[0].equals("dir")) {
-                arguments.add("--" + words[0]);
-                arguments.add(words[0].equals("aclfile") ? acl.toString() : words[1].replace("\"", ""));
-            }
-        });
+        conf.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                .forEach(line -> {
+                    String[] words = line.split(" ");
+                    if (!words[0].equals("dir")) {
+                        arguments.add("--" + words[0]);
+                        arguments.add(words[0].equals("aclfile") ? acl.toString() : words[1].replace("\"", ""));
+                    }
+                });
         assertThat(arguments).contains("noeviction", "--appendonly", "--aclfile");
         return RedisOptions.DEFAULT.with(arguments.toArray(String[]::new));
     }

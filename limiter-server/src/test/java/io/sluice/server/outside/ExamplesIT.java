@@ -37,7 +37,8 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(300)
 class ExamplesIT {
-    private static final Path EXAMPLES = Path.of("..", "examples").toAbsolutePath().normalize();
+    private static final Path EXAMPLES =
+            Path.of("..", "examples").toAbsolutePath().normalize();
     private static final String TOKEN = "slc_" + "5".repeat(64);
     private static final String PROJECT = "examples";
 
@@ -78,13 +79,11 @@ class ExamplesIT {
                 tokens:
                   - {name: examples, sha256: %s, role: agent, projects: [%s]}
                 """.formatted(
-                        HexFormat.of()
-                                .formatHex(MessageDigest.getInstance("SHA-256")
-                                        .digest(TOKEN.getBytes(StandardCharsets.UTF_8))),
-                        PROJECT));
-        server = ServerProcess.start(
-                ServerOptions.of(ServerOptions.builtIn(Path.of("..")), redis.uri())
-                        .with("sluice.tokens", tokens.toString()));
+                HexFormat.of()
+                        .formatHex(MessageDigest.getInstance("SHA-256").digest(TOKEN.getBytes(StandardCharsets.UTF_8))),
+                PROJECT));
+        server = ServerProcess.start(ServerOptions.of(ServerOptions.builtIn(Path.of("..")), redis.uri())
+                .with("sluice.tokens", tokens.toString()));
     }
 
     @AfterAll
@@ -205,11 +204,16 @@ class ExamplesIT {
         try (Program program = Program.start(
                 EXAMPLES,
                 Map.of(
-                        "SLUICE_URL", server.uri().toString(),
-                        "SLUICE_TOKEN", TOKEN,
-                        "SLUICE_PROJECT", PROJECT,
-                        "POD_NAME", "summaries-7-x",
-                        "JOB_COMPLETION_INDEX", "7"),
+                        "SLUICE_URL",
+                        server.uri().toString(),
+                        "SLUICE_TOKEN",
+                        TOKEN,
+                        "SLUICE_PROJECT",
+                        PROJECT,
+                        "POD_NAME",
+                        "summaries-7-x",
+                        "JOB_COMPLETION_INDEX",
+                        "7"),
                 List.of("python3", "-c", lines))) {
             assertThat(program.end()).as(program::toString).isZero();
             assertThat(program.out()).contains("task 7 waited");

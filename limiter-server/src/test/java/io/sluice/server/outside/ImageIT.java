@@ -13,7 +13,6 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -25,7 +24,8 @@ import org.junit.jupiter.api.Timeout;
 class ImageIT {
     private static final String BASE =
             Optional.ofNullable(System.getenv("SLUICE_JAVA_IMAGE")).orElse("eclipse-temurin:25-jre");
-    private static final String IMAGE = "sluice-server:test-" + ProcessHandle.current().pid();
+    private static final String IMAGE =
+            "sluice-server:test-" + ProcessHandle.current().pid();
     private static final String PROJECT = "image";
 
     @Test
@@ -68,14 +68,17 @@ class ImageIT {
             await().atMost(Duration.ofSeconds(180))
                     .pollInterval(Duration.ofMillis(100))
                     .ignoreExceptions()
-                    .untilAsserted(() -> assertThat(api.get("/actuator/health/readiness").status())
+                    .untilAsserted(() -> assertThat(
+                                    api.get("/actuator/health/readiness").status())
                             .isEqualTo(200));
 
             Answered granted = api.post("permits", "{\"model\": \"m\", \"input_tokens\": 10}");
             assertThat(granted.status()).as(granted::toString).isEqualTo(201);
             String permit = "permits/" + granted.body().path("permit").asString();
             Answered settled = api.post(permit + "/settle", "{\"usage\": {\"input_tokens\": 9}}");
-            assertThat(settled.body().path("ended").asString()).as(settled::toString).isEqualTo("settled");
+            assertThat(settled.body().path("ended").asString())
+                    .as(settled::toString)
+                    .isEqualTo("settled");
         } finally {
             run("rm", "--force", container);
             run("image", "rm", "--force", IMAGE);

@@ -39,7 +39,8 @@ class RestartIT {
     void serversThatAreReplacedOneByOneLoseNoPermit(RedisServer redis)
             throws ExecutionException, InterruptedException, TimeoutException {
         try (Sluice sluice = Sluice.connect(redis.uri())) {
-            // Five agents wait for each that runs; the month counts every call that was charged. A Redis that is slow for a moment
+            // Five agents wait for each that runs; the month counts every call that was charged. A Redis that is slow
+            // for a moment
             // must not make permits that one server alone knows of.
             sluice.install(Policy.parse("""
                     project: %s
@@ -66,12 +67,17 @@ class RestartIT {
             agents.stop();
             all.get(120, TimeUnit.SECONDS);
 
-            System.out.println("rolling restart: " + agents.done() + " calls, " + agents.retried() + " requests sent again, "
-                    + agents.lost().size() + " permits lost");
+            System.out.println("rolling restart: " + agents.done() + " calls, " + agents.retried()
+                    + " requests sent again, " + agents.lost().size() + " permits lost");
             assertThat(agents.lost()).isEmpty();
-            assertThat(agents.retried()).as("both restarts were in somebody's way").isPositive();
-            JsonNode status = new Api(Api.client(), d.uri(), PROJECT).get("status").body();
-            assertThat(limit(status, "concurrency").path("in_flight").asLong(-1)).as(status::toString).isZero();
+            assertThat(agents.retried())
+                    .as("both restarts were in somebody's way")
+                    .isPositive();
+            JsonNode status =
+                    new Api(Api.client(), d.uri(), PROJECT).get("status").body();
+            assertThat(limit(status, "concurrency").path("in_flight").asLong(-1))
+                    .as(status::toString)
+                    .isZero();
             assertThat(MONTH - limit(status, "calls").path("level").asLong(-1))
                     .as("charged once a call")
                     .isEqualTo(agents.done());
@@ -93,7 +99,8 @@ class RestartIT {
 
     private static void more(HttpAgents agents) {
         int enough = agents.done() + CALLS;
-        await().atMost(Duration.ofSeconds(90)).until(() -> agents.done() >= enough || !agents.lost().isEmpty());
+        await().atMost(Duration.ofSeconds(90))
+                .until(() -> agents.done() >= enough || !agents.lost().isEmpty());
     }
 
     private static List<ServerProcess> start(RedisServer redis, int number)

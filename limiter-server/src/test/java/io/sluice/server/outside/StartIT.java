@@ -31,12 +31,7 @@ class StartIT {
     void theArchiveSavesWorkAtTheStart(RedisServer redis) {
         Path jar = unpack();
         Path archive = jar.resolveSibling("sluice-server.jsa");
-        run(
-                JAVA,
-                "-XX:ArchiveClassesAtExit=" + archive,
-                "-Dspring.context.exit=onRefresh",
-                "-jar",
-                jar.toString());
+        run(JAVA, "-XX:ArchiveClassesAtExit=" + archive, "-Dspring.context.exit=onRefresh", "-jar", jar.toString());
         assertThat(archive).isRegularFile();
 
         Duration plain = start(redis, BUILT, "-XX:+UseSerialGC");

@@ -106,8 +106,8 @@ final class DemoCommand implements Callable<Integer> {
         List<FleetReport> reports = new ArrayList<>();
         say("starting Redis, the server and an emulated provider (" + LIMITS + ")");
         try (RedisServer redis = RedisServers.start();
-                ServerProcess server = ServerProcess.start(
-                        ServerOptions.of(ServerOptions.builtIn(Home.directory()), redis.uri()))) {
+                ServerProcess server =
+                        ServerProcess.start(ServerOptions.of(ServerOptions.builtIn(Home.directory()), redis.uri()))) {
             say("dashboard at " + server.uri() + "/ until the demo ends");
             for (Strategy strategy : strategies()) {
                 say("--- " + strategy.label() + ": " + what(strategy));
@@ -117,7 +117,8 @@ final class DemoCommand implements Callable<Integer> {
                     FleetOptions run = options.with(strategy, redis.uri(), emulator.uri());
                     if (strategy == Strategy.SLUICE) {
                         int overHttp = (processes + PART_OVER_HTTP - 1) / PART_OVER_HTTP;
-                        say("    " + overHttp + " of " + processes + " processes ask the server over HTTP, the others Redis");
+                        say("    " + overHttp + " of " + processes
+                                + " processes ask the server over HTTP, the others Redis");
                         run = run.over(server.uri(), overHttp);
                     }
                     reports.add(Fleet.run(run, this::say));

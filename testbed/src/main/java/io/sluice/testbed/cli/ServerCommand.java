@@ -44,7 +44,8 @@ final class ServerCommand implements Callable<Integer> {
             names = "--redis",
             paramLabel = "URI",
             defaultValue = "${env:SLUICE_REDIS}",
-            description = "where the budgets are; default $$SLUICE_REDIS, else a Redis that is started for it and forgotten with it")
+            description =
+                    "where the budgets are; default $$SLUICE_REDIS, else a Redis that is started for it and forgotten with it")
     private @Nullable String redis;
 
     @Option(

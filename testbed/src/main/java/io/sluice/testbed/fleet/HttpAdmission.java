@@ -173,7 +173,8 @@ final class HttpAdmission implements Admission {
         private CompletionStage<Charge> end(String method, String path, @Nullable Object body, int tries) {
             return sent(method, "/" + handle + path, body)
                     .<CompletionStage<Charge>>handle((response, e) -> {
-                        boolean again = e == null ? response.statusCode() == 503 : Linked.cause(e) instanceof IOException;
+                        boolean again =
+                                e == null ? response.statusCode() == 503 : Linked.cause(e) instanceof IOException;
                         if (again && tries < TRIES) {
                             Executor later = CompletableFuture.delayedExecutor(PAUSE_MS, TimeUnit.MILLISECONDS);
                             return CompletableFuture.runAsync(() -> {}, later)

@@ -76,7 +76,16 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"demo", "emulator", "fleet", "policy", "policy validate", "policy apply", "policy get", "doctor", "server"
+            strings = {
+                "demo",
+                "emulator",
+                "fleet",
+                "policy",
+                "policy validate",
+                "policy apply",
+                "policy get",
+                "doctor",
+                "server"
             })
     void everyCommandHasHelp(String command) {
         assertThat(run(command + " --help")).isZero();

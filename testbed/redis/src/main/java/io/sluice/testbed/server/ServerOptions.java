@@ -55,7 +55,8 @@ public record ServerOptions(Path jar, List<String> jvm, Map<String, String> sett
         Path target = home.resolve("limiter-server").resolve("target");
         if (Files.isDirectory(target)) {
             try (Stream<Path> files = Files.list(target)) {
-                List<Path> jars = files.filter(file -> file.getFileName().toString().matches("sluice-server-.*-app\\.jar"))
+                List<Path> jars = files.filter(
+                                file -> file.getFileName().toString().matches("sluice-server-.*-app\\.jar"))
                         .toList();
                 if (jars.size() == 1) {
                     return jars.get(0).toAbsolutePath().normalize();

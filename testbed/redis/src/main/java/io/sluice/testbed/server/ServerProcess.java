@@ -141,9 +141,7 @@ public final class ServerProcess implements AutoCloseable {
 
     private IllegalStateException failure(String what) {
         List<String> lines = said().lines().toList();
-        String last = lines.stream()
-                .skip(Math.max(0, lines.size() - LOG_LINES))
-                .collect(Collectors.joining("\n  "));
+        String last = lines.stream().skip(Math.max(0, lines.size() - LOG_LINES)).collect(Collectors.joining("\n  "));
         return new IllegalStateException("the server " + what + "; it said last\n  " + last);
     }
 
