@@ -13,6 +13,8 @@ import io.sluice.testbed.fleet.Profile;
 import io.sluice.testbed.fleet.Strategy;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.RedisServers;
+import io.sluice.testbed.server.ServerOptions;
+import io.sluice.testbed.server.ServerProcess;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -54,6 +56,9 @@ final class DemoCommand implements Callable<Integer> {
     private static final Duration PROVIDER_BURST = Duration.ofSeconds(6);
 
     private static final double LEAST_USED_PERCENT = 90;
+
+    /** One process in so many is as an agent in another language: it knows the server only. */
+    private static final int PART_OVER_HTTP = 4;
 
     private static final String NOTE = """
 
@@ -99,14 +104,24 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         FleetOptions options = options();
         List<FleetReport> reports = new ArrayList<>();
-        say("starting Redis and an emulated provider (" + LIMITS + ")");
-        try (RedisServer redis = RedisServers.start()) {
+        say("starting Redis, the server and an emulated provider (" + LIMITS + ")");
+        try (RedisServer redis = RedisServers.start();
+                ServerProcess server =
+                        ServerProcess.start(ServerOptions.of(ServerOptions.builtIn(Home.directory()), redis.uri()))) {
+            say("dashboard at " + server.uri() + "/ until the demo ends");
             for (Strategy strategy : strategies()) {
                 say("--- " + strategy.label() + ": " + what(strategy));
                 // One emulator a run: nothing of the first run is left in its buckets.
                 try (Emulator emulator = Emulator.start(
                         EmulatorOptions.of("anthropic", LIMITS).counting(Counting.BUCKET, PROVIDER_BURST))) {
-                    reports.add(Fleet.run(options.with(strategy, redis.uri(), emulator.uri()), this::say));
+                    FleetOptions run = options.with(strategy, redis.uri(), emulator.uri());
+                    if (strategy == Strategy.SLUICE) {
+                        int overHttp = (processes + PART_OVER_HTTP - 1) / PART_OVER_HTTP;
+                        say("    " + overHttp + " of " + processes
+                                + " processes ask the server over HTTP, the others Redis");
+                        run = run.over(server.uri(), overHttp);
+                    }
+                    reports.add(Fleet.run(run, this::say));
                 }
             }
         }

@@ -21,6 +21,7 @@ import picocli.CommandLine.TypeConversionException;
         mixinStandardHelpOptions = true,
         subcommands = {
             DemoCommand.class,
+            ServerCommand.class,
             EmulatorCommand.class,
             FleetCommand.class,
             PolicyCommand.class,

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param agents how many agents it has
  * @param run names this run, so that a run leaves nothing in Redis the next one could draw on
  * @param redis where the shared budget is; {@code null} if the strategy needs none
+ * @param server whom it asks for permits; {@code null}: Redis
  * @param wire how the target is spoken to
  * @param drainMs how long calls in flight may take to end after the stop signal
  */
@@ -21,6 +22,7 @@ record AgentConfig(
         String run,
         Strategy strategy,
         @Nullable String redis,
+        @Nullable URI server,
         String project,
         PolicyNumbers numbers,
         URI target,
@@ -31,7 +33,10 @@ record AgentConfig(
 
     Caller caller() {
         return switch (strategy) {
-            case SLUICE -> new SluiceCaller(needed(redis), project, "fleet-" + run + "-p" + process);
+            case SLUICE ->
+                server == null
+                        ? new SluiceCaller(needed(redis), project, "fleet-" + run + "-p" + process)
+                        : new HttpAdmission(server, project);
             case NONE -> new NoAdmission();
             case PER_PROCESS -> Bucket4jAdmission.perProcess(numbers, processes);
             case BUCKET4J -> Bucket4jAdmission.shared(numbers, needed(redis), "fleet:{" + project + "}:" + run + ":");

@@ -2,12 +2,14 @@ package io.sluice.testbed.fleet;
 
 import io.sluice.Sluice;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a fleet: starts the processes, lets them begin together, stops them, and judges the run by what the target
@@ -135,6 +137,7 @@ public final class Fleet {
                 run,
                 options.strategy(),
                 options.redis(),
+                server(process),
                 options.policy().project(),
                 numbers,
                 options.target(),
@@ -142,6 +145,11 @@ public final class Fleet {
                 options.profile(),
                 options.seed(),
                 DRAIN.toMillis());
+    }
+
+    private @Nullable URI server(int process) {
+        FleetOptions.OverHttp part = options.overHttp();
+        return part == null || process < options.processes() - part.processes() ? null : part.server();
     }
 
     private static void removeHook(Thread hook) {

@@ -59,6 +59,9 @@ class MainTest {
             policy apply BAD --redis redis://localhost:1              | 2 | /classes/0/limits/rpm
             policy get acme --redis redis://localhost:1               | 3 | localhost
             doctor --redis nowhere                                    | 2 | --redis
+            server --port 99999                                       | 2 | --port
+            server --policies nowhere                                 | 2 | no directory nowhere
+            server --tokens nowhere                                   | 2 | no file nowhere
             emulator --port 0 --provider acme                         | 2 | unknown provider 'acme'
             """)
     void saysWhatIsWrongInOneLine(String typed, int exit, String words) throws IOException {
@@ -73,7 +76,16 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"demo", "emulator", "fleet", "policy", "policy validate", "policy apply", "policy get", "doctor"
+            strings = {
+                "demo",
+                "emulator",
+                "fleet",
+                "policy",
+                "policy validate",
+                "policy apply",
+                "policy get",
+                "doctor",
+                "server"
             })
     void everyCommandHasHelp(String command) {
         assertThat(run(command + " --help")).isZero();

@@ -11,16 +11,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one directory of this JVM that holds the directories of all its servers, and its reaper: a shell that waits for
+ * The one directory of this JVM that holds the directories of all servers it started, and its reaper: a shell that waits for
  * the end of this JVM, however it ends, then kills every server that is left, undoes what else there is, and removes the
  * directory.
  *
  * <p>A shutdown hook would not run when the JVM is killed, and where it runs it would race the hooks of those who still
  * use the server. The reaper does neither: it reads from a pipe whose other end closes with the JVM.
  */
-final class Scratch {
+public final class Scratch {
     /** Holds the process id of a directory's server while it runs; further files may begin with this name. */
-    static final String PID_FILE = "pid";
+    public static final String PID_FILE = "pid";
 
     /** Holds shell commands that undo what a directory stands for, beyond processes and files. */
     static final String UNDO_FILE = "undo";
@@ -38,7 +38,7 @@ final class Scratch {
     private Scratch() {}
 
     /** A new, empty directory that goes with this JVM. */
-    static Path directory(String prefix) {
+    public static Path directory(String prefix) {
         try {
             return Files.createTempDirectory(base(), prefix);
         } catch (IOException e) {
@@ -46,7 +46,8 @@ final class Scratch {
         }
     }
 
-    static void delete(Path directory) {
+    /** Removes a directory and all in it, if it is there. */
+    public static void delete(Path directory) {
         if (!Files.exists(directory)) {
             return;
         }
