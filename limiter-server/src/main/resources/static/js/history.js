@@ -1,0 +1,78 @@
+// What the levels were over the last minutes: one sample a second comes in, one point per step is kept, its highest. Kept over a
+// reload of the tab.
+
+const STEP_MS = 5_000;
+const STEPS = 120;
+
+export const SPAN_MS = STEP_MS * STEPS;
+
+export class History {
+  constructor(project) {
+    this.key = `history:${project}`;
+    this.steps = []; // {at: number of the step, taken: {limit: share}, rejections: {kind: number}}
+    this.rejections = undefined; // as counted when last seen
+    this.restore();
+  }
+
+  /** One look at the project: `taken` the share of each limit, `rejections` cumulative by kind. */
+  add(now, taken, rejections) {
+    const at = Math.floor(now / STEP_MS);
+    let step = this.steps.at(-1);
+    if (!step || step.at < at) {
+      step = { at, taken: {}, rejections: {} };
+      this.steps.push(step);
+      while (this.steps[0].at <= at - STEPS) {
+        this.steps.shift();
+      }
+    }
+    for (const [key, share] of Object.entries(taken)) {
+      step.taken[key] = Math.max(step.taken[key] ?? 0, share);
+    }
+    for (const [kind, total] of Object.entries(rejections)) {
+      // A project made anew counts from 0.
+      const more = this.rejections ? total - (this.rejections[kind] ?? 0) : 0;
+      if (more > 0) {
+        step.rejections[kind] = (step.rejections[kind] ?? 0) + more;
+      }
+    }
+    this.rejections = { ...rejections };
+  }
+
+  /** Seconds since 1970 of every step of the span, whether or not somebody looked. */
+  axis(now) {
+    const last = Math.floor(now / STEP_MS);
+    return Array.from({ length: STEPS }, (_, i) => ((last - STEPS + 1 + i) * STEP_MS) / 1000);
+  }
+
+  /** A value for each step of the axis; null where nobody looked. */
+  series(now, valueOf) {
+    const last = Math.floor(now / STEP_MS);
+    const values = new Array(STEPS).fill(null);
+    for (const step of this.steps) {
+      const i = step.at - (last - STEPS + 1);
+      if (i >= 0 && i < STEPS) {
+        values[i] = valueOf(step) ?? null;
+      }
+    }
+    return values;
+  }
+
+  save() {
+    try {
+      sessionStorage.setItem(this.key, JSON.stringify({ steps: this.steps, rejections: this.rejections }));
+    } catch {
+      // Full or forbidden: then a reload begins anew.
+    }
+  }
+
+  restore() {
+    try {
+      const { steps, rejections } = JSON.parse(sessionStorage.getItem(this.key)) ?? {};
+      const oldest = Math.floor(Date.now() / STEP_MS) - STEPS;
+      this.steps = (steps ?? []).filter((step) => step.at > oldest);
+      this.rejections = rejections;
+    } catch {
+      // As above.
+    }
+  }
+}
