@@ -56,19 +56,13 @@ export const api = {
   me: async () => (await call('GET', 'v1/me')).json,
   login: (token) => call('POST', 'v1/login', { json: { token } }),
   logout: () => call('DELETE', 'v1/login'),
-  projects: async () => {
-    const { json } = await call('GET', 'v1/projects');
-    return (json.projects ?? json).map((entry) => entry.project ?? entry);
-  },
+  projects: async () => (await call('GET', 'v1/projects')).json.projects,
   statusPath: (id) => `${project(id)}/status`,
   eventsPath: (id) => `${project(id)}/events`,
   policy: (id) => call('GET', project(id), { accept: 'application/yaml' }),
   install: async (id, yaml, { ifMatch, dryRun, signal }) =>
     (await call('PUT', `${project(id)}${dryRun ? '?dry_run=true' : ''}`, { yaml, ifMatch, signal })).json,
-  versions: async (id) => {
-    const { json } = await call('GET', `${project(id)}/versions`);
-    return json.versions ?? json;
-  },
+  versions: async (id) => (await call('GET', `${project(id)}/versions`)).json.versions,
   rollback: async (id, to) => (await call('POST', `${project(id)}/rollback`, { json: { to } })).json,
   hold: (id, order) => call('POST', `${project(id)}/hold`, { json: order }),
   release: (id, query) => call('DELETE', `${project(id)}/hold${query}`),

@@ -65,6 +65,13 @@ export function spark(holder) {
   return (xs, ys) => chart.setData([xs, ys.map((y) => (y === null ? null : Math.min(1, Math.max(0, y))))]);
 }
 
+/** Half a bar more at both ends. */
+function whole(chart, min, max) {
+  const xs = chart.data[0];
+  const half = xs.length > 1 ? (xs[1] - xs[0]) / 2 : 1;
+  return [min - half, max + half];
+}
+
 const KINDS = ['--k1', '--k2', '--k3', '--k4', '--k5', '--k6'];
 
 /**
@@ -108,7 +115,7 @@ export function bars(holder, { height = 120, at }) {
         padding: [6, 4, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-        scales: { y: { range: (u, min, max) => [0, Math.max(1, max) * 1.05] } },
+        scales: { x: { range: whole }, y: { range: (u, min, max) => [0, Math.max(1, max) * 1.05] } },
         axes: [
           { ...axis, grid: { show: false }, size: 22, values: (u, ticks) => ticks.map((tick) => drawn.tick(tick)), space: 60 },
           { ...axis, grid, size: 40, values: (u, ticks) => ticks.map((tick) => drawn.format(tick)), space: 28 },

@@ -3,8 +3,9 @@
 
 const STEP_MS = 5_000;
 const STEPS = 120;
+const FEWEST = 12;
 
-export const SPAN_MS = STEP_MS * STEPS;
+export { STEP_MS };
 
 export class History {
   constructor(project) {
@@ -38,19 +39,25 @@ export class History {
     this.rejections = { ...rejections };
   }
 
-  /** Seconds since 1970 of every step of the span, whether or not somebody looked. */
-  axis(now) {
-    const last = Math.floor(now / STEP_MS);
-    return Array.from({ length: STEPS }, (_, i) => ((last - STEPS + 1 + i) * STEP_MS) / 1000);
+  /** How many steps there are to show: all of the span, or fewer while there is little to see. */
+  length(now) {
+    const seen = this.steps.length > 0 ? Math.floor(now / STEP_MS) - this.steps[0].at + 1 : 0;
+    return Math.min(STEPS, Math.max(FEWEST, seen));
   }
 
-  /** A value for each step of the axis; null where nobody looked. */
-  series(now, valueOf) {
-    const last = Math.floor(now / STEP_MS);
-    const values = new Array(STEPS).fill(null);
+  /** Seconds since 1970 of the last `length` steps, whether or not somebody looked. */
+  axis(now, length = STEPS) {
+    const first = Math.floor(now / STEP_MS) - length + 1;
+    return Array.from({ length }, (_, i) => ((first + i) * STEP_MS) / 1000);
+  }
+
+  /** A value for each step of that axis; null where nobody looked. */
+  series(now, valueOf, length = STEPS) {
+    const first = Math.floor(now / STEP_MS) - length + 1;
+    const values = new Array(length).fill(null);
     for (const step of this.steps) {
-      const i = step.at - (last - STEPS + 1);
-      if (i >= 0 && i < STEPS) {
+      const i = step.at - first;
+      if (i >= 0 && i < length) {
         values[i] = valueOf(step) ?? null;
       }
     }

@@ -1,8 +1,8 @@
 // Puts it together: who looks, at which project, in which view; and the streams that keep it alive.
 import { api } from './api.js';
 import { heard, prepareConnection, setConnection } from './connection.js';
-import { byId, options, show } from './dom.js';
-import { History, SPAN_MS } from './history.js';
+import { byId, options, setText, show } from './dom.js';
+import { History } from './history.js';
 import { key, taken } from './levels.js';
 import { showAgents } from './parts/agents.js';
 import { clearEvents, showEvent } from './parts/events.js';
@@ -17,7 +17,6 @@ import { prepareUsage, refreshUsage } from './parts/usage.js';
 import { showVerdict } from './parts/verdict.js';
 import { askForToken, isAdmin, isRoot, whoami } from './session.js';
 import { Stream } from './stream.js';
-import { duration } from './words.js';
 
 const SILENT_MS = 5_000; // a status comes every second
 const LIST_MS = 10_000;
@@ -115,6 +114,9 @@ function see(status) {
   const now = Date.now();
   heard();
   app.history.add(now, Object.fromEntries(status.limits.map((l) => [key(l), taken(l)])), status.rejections ?? {});
+  setText(byId('version'), `v${status.version}`);
+  setText(byId('mode'), status.mode);
+  show(byId('mode'), status.mode !== 'enforce');
   showHolds(status, app.project, isAdmin(app.me));
   showVerdict(status, app.history);
   showLimits(status, app.history, now);
@@ -159,7 +161,6 @@ function whenHidden() {
 }
 
 async function start() {
-  byId('span').textContent = duration(SPAN_MS);
   const mayAsk = () => !document.hidden && app.streams.some((stream) => stream.live) && !byId('live').hidden;
   prepareConnection(() => app.streams.forEach((stream) => stream.now()));
   prepareHolds();

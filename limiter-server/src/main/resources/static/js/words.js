@@ -2,7 +2,7 @@
 
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const PLAIN = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
-const MONEY = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 2 });
+const MONEY = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', trailingZeroDisplay: 'stripIfInteger' });
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const DAY_AND_CLOCK = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
@@ -25,12 +25,12 @@ export function times(n, one, many = `${one}s`) {
 
 /** How long: 0.4 s, 12 s, 4 min 12 s, 2 h 5 min, 3 d 4 h. */
 export function duration(ms) {
-  const s = ms / 1000;
-  if (s < 9.95) {
-    return `${s.toFixed(1)} s`;
+  if (ms < 9_950) {
+    return `${(ms / 1000).toFixed(1)} s`;
   }
-  if (s < 59.5) {
-    return `${Math.round(s)} s`;
+  const s = Math.round(ms / 1000);
+  if (s < 60) {
+    return `${s} s`;
   }
   const [big, small, unit, sub] = s < 3600 ? [60, 1, 'min', 's'] : s < 86400 ? [3600, 60, 'h', 'min'] : [86400, 3600, 'd', 'h'];
   const parts = Math.floor(s / small);

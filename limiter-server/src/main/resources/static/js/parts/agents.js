@@ -7,7 +7,7 @@ const ORDER = { calling: 0, waiting: 1, quiet: 2 };
 
 const show = table(byId('agents'), {
   caption: 'Agents, calling ones first',
-  most: 15,
+  most: 10,
   keyOf: (agent) => `${agent.team} ${agent.agent}`,
   empty: 'No agent yet. One appears with its first call.',
   columns: [

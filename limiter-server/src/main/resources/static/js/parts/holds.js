@@ -35,7 +35,7 @@ export function showHolds(status, id, may) {
   keyed(byId('holds-list'), [...next.values()], (hold) => hold.scope, make, (item, hold) => {
     setText(part(item, 'kind'), spaced(hold.kind));
     setText(part(item, 'reason'), hold.reason || (hold.retryable === false ? 'the same request cannot succeed before it ends' : ''));
-    setText(part(item, 'since'), hold.since ? `for ${duration(Math.max(0, Date.now() - Date.parse(hold.since)))}` : '');
+    setText(part(item, 'since'), hold.since ? `held for ${duration(Math.max(0, Date.now() - Date.parse(hold.since)))}` : '');
     show(part(item, 'release'), may);
   });
   tick();

@@ -1,6 +1,7 @@
 // Every limit as a gauge with its last minutes beside it, under the scope it belongs to.
 import { spark } from '../charts.js';
 import { byId, el, keyed, part, setText } from '../dom.js';
+import { STEP_MS } from '../history.js';
 import { isOneOfMany, key, state, taken } from '../levels.js';
 import { count, duration, limit as limitName, money, scope } from '../words.js';
 
@@ -27,14 +28,17 @@ export function figure(limit) {
   if (limit.limit === 'concurrency') {
     return `${count(limit.in_flight)} of ${count(limit.amount)}`;
   }
-  const say = /^usd/.test(limit.limit) ? (n) => money(n * 1e6) : count;
-  return `${say(limit.level)} of ${say(limit.capacity ?? limit.amount)} left`;
+  const words = say(limit.limit);
+  return `${words(limit.level)} of ${words(limit.capacity ?? limit.amount)} left`;
 }
 
-/** What the policy states, where the gauge shows something smaller. Pure. */
+/** What the policy states: 2M input tokens / min. Pure. */
 export function stated(limit) {
-  const capacity = limit.capacity ?? limit.amount;
-  return capacity === limit.amount ? '' : `policy: ${count(limit.amount)}`;
+  return `${say(limit.limit)(limit.amount)} ${limitName(limit.limit)}`;
+}
+
+function say(name) {
+  return name.startsWith('usd') ? (n) => money(n * 1e6) : count;
 }
 
 export function showLimits(status, history, now) {
@@ -44,7 +48,9 @@ export function showLimits(status, history, now) {
     holder.replaceChildren(el('p', { class: 'empty', text: 'The policy sets no limits. Add some under Policy; until then every call starts at once.' }));
     return;
   }
-  const xs = history.axis(now);
+  const length = history.length(now);
+  setText(byId('span'), duration(length * STEP_MS));
+  const xs = history.axis(now, length);
   const rest = left > 0 ? [{ name: '+', left }] : [];
   keyed(holder, [...shown, ...rest], (s) => s.name, make, (element, s) => {
     if (s.left) {
@@ -56,7 +62,7 @@ export function showLimits(status, history, now) {
     keyed(part(element, 'rows'), s.limits, (limit) => limit.limit, makeRow, (row, limit) => {
       showRow(row, limit);
       if (!s.many) {
-        drawSpark(part(row, 'spark'), xs, history.series(now, (step) => step.taken[key(limit)]));
+        drawSpark(part(row, 'spark'), xs, history.series(now, (step) => step.taken[key(limit)], length));
       }
     });
   });
@@ -78,7 +84,7 @@ function makeRow(limit) {
   return el(
     'li',
     { class: 'gauge', data: { limit: limit.limit } },
-    el('span', { class: 'gauge-name', title: limit.limit, text: limitName(limit.limit) }),
+    el('span', { class: 'gauge-name', title: limit.limit, 'data-part': 'name' }),
     el('span', { class: 'gauge-bar', role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 100, 'aria-label': `${limitName(limit.limit)}, taken` }, el('i', { 'data-part': 'fill' })),
     el('span', { class: 'gauge-state', 'data-part': 'state' }),
     el('span', { class: 'gauge-figure', 'data-part': 'figure' }),
@@ -97,9 +103,9 @@ function showRow(row, limit) {
   bar.setAttribute('aria-valuenow', Math.round(shown));
   bar.setAttribute('aria-valuetext', `${Math.round(shown)} %, ${word}`);
   setText(part(row, 'state'), word);
+  setText(part(row, 'name'), stated(limit));
   setText(part(row, 'figure'), figure(limit));
-  part(row, 'figure').title = stated(limit);
-  setText(part(row, 'reset'), limit.reset_ms > 0 ? `full again in ${duration(limit.reset_ms)}` : stated(limit));
+  setText(part(row, 'reset'), limit.reset_ms > 0 ? `full again in ${duration(limit.reset_ms)}` : '');
 }
 
 function drawSpark(holder, xs, ys) {

@@ -18,7 +18,7 @@ export function mark(text, lines) {
 function number(text) {
   const n = text.value.split('\n').length;
   byId('lines').replaceChildren(
-    ...Array.from({ length: n }, (_, i) => el('span', { class: faulty.has(i + 1) ? 'faulty' : undefined, text: `${i + 1}\n` })),
+    ...Array.from({ length: n }, (_, i) => el('span', { class: faulty.has(i + 1) ? 'faulty' : undefined, text: i + 1 })),
   );
   byId('lines').scrollTop = text.scrollTop;
 }
