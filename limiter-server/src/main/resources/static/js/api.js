@@ -65,10 +65,7 @@ export const api = {
   versions: async (id) => (await call('GET', `${project(id)}/versions`)).json.versions,
   rollback: async (id, to) => (await call('POST', `${project(id)}/rollback`, { json: { to } })).json,
   hold: (id, order) => call('POST', `${project(id)}/hold`, { json: order }),
-  release: (id, query) => call('DELETE', `${project(id)}/hold${query}`),
+  release: (id, scope) => call('DELETE', `${project(id)}/hold?${new URLSearchParams({ scope })}`),
   plan: async (id, query) => (await call('GET', `${project(id)}/plan?${new URLSearchParams(query)}`)).json,
-  usage: async (id, query) => {
-    const { json } = await call('GET', `${project(id)}/usage?${new URLSearchParams(query)}`);
-    return json.rows ?? json;
-  },
+  usage: async (id, query) => (await call('GET', `${project(id)}/usage?${new URLSearchParams(query)}`)).json,
 };

@@ -5,8 +5,17 @@ import { duration } from './words.js';
 let state = { state: 'starting' };
 let heardAt;
 
+/** The project's figures came. */
 export function heard() {
   heardAt = Date.now();
+  if (state.state === 'outage') {
+    setConnection({ state: 'live' });
+  }
+}
+
+/** The server answers, but cannot say how the project stands. */
+export function setOutage(problem) {
+  setConnection({ state: 'outage', problem });
 }
 
 export function setConnection(next) {
@@ -15,14 +24,19 @@ export function setConnection(next) {
 }
 
 function draw() {
-  const words = { starting: 'Connecting', live: 'Live', lost: 'Connection lost', paused: 'Paused' };
+  const words = { starting: 'Connecting', live: 'Live', lost: 'Connection lost', outage: 'No figures', paused: 'Paused' };
   byId('connection').dataset.state = state.state;
   setText(byId('connection-text'), words[state.state]);
   const lost = state.state === 'lost';
-  show(byId('lost'), lost);
-  document.body.classList.toggle('stale', lost);
+  const stale = lost || state.state === 'outage';
+  show(byId('lost'), stale);
+  show(byId('lost-now'), lost);
+  document.body.classList.toggle('stale', stale);
+  const old = heardAt ? `The figures are ${duration(Date.now() - heardAt)} old. ` : '';
+  if (state.state === 'outage') {
+    setText(byId('lost-text'), `${state.problem.detail}. ${old}`);
+  }
   if (lost) {
-    const old = heardAt ? `The figures are ${duration(Date.now() - heardAt)} old. ` : '';
     const wait = Math.max(0, state.retryAt - Date.now());
     const told = state.problem?.status ? `${state.problem.message} ` : '';
     setText(byId('lost-text'), `Connection lost. ${told}${old}${wait > 0 ? `Trying again in ${duration(wait)}.` : 'Trying again.'}`);
@@ -32,5 +46,5 @@ function draw() {
 /** Once. `onNow`: somebody does not want to wait. */
 export function prepareConnection(onNow) {
   byId('lost-now').addEventListener('click', onNow);
-  setInterval(() => state.state === 'lost' && draw(), 500);
+  setInterval(() => ['lost', 'outage'].includes(state.state) && draw(), 500);
 }

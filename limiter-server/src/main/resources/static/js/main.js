@@ -1,6 +1,6 @@
 // Puts it together: who looks, at which project, in which view; and the streams that keep it alive.
 import { api } from './api.js';
-import { heard, prepareConnection, setConnection } from './connection.js';
+import { heard, prepareConnection, setConnection, setOutage } from './connection.js';
 import { byId, options, setText, show } from './dom.js';
 import { History } from './history.js';
 import { key, taken } from './levels.js';
@@ -97,9 +97,15 @@ function watch(project) {
           setConnection(state);
         }
       },
-      onEvent: ({ type, data }) => (type === 'status' || type === 'message') && see(JSON.parse(data)),
+      onEvent: ({ type, data }) => {
+        if (type === 'status') {
+          see(JSON.parse(data));
+        } else if (type === 'outage') {
+          setOutage(JSON.parse(data));
+        }
+      },
     }),
-    new Stream(api.eventsPath(project), { onEvent: showEvent }),
+    new Stream(api.eventsPath(project), { onEvent: showEvent, lastId: '0' }), // all that is kept,
   ];
 }
 

@@ -37,11 +37,11 @@ export function parser(onEvent) {
 
 /**
  * One stream, reconnected for ever until it is closed. `onEvent(event)`; `onState({state, retryAt, problem})` with `live` at each
- * event after a break, `lost` when it breaks. `silentMs`: silence that counts as a break; 0 = a stream may be silent.
+ * event after a break, `lost` when it breaks. `silentMs`: silence that counts as a break; 0 = a stream may be silent. `lastId`: the event to go on after.
  */
 export class Stream {
-  constructor(path, { onEvent, onState = () => {}, silentMs = 0 }) {
-    Object.assign(this, { path, onEvent, onState, silentMs, wait: FIRST_WAIT_MS, live: false, closed: false });
+  constructor(path, { onEvent, onState = () => {}, silentMs = 0, lastId = undefined }) {
+    Object.assign(this, { path, onEvent, onState, silentMs, lastId, wait: FIRST_WAIT_MS, live: false, closed: false });
     this.connect();
   }
 

@@ -15,8 +15,9 @@ export function percent(share) {
   return `${Math.round(share * 100)} %`;
 }
 
-export function money(microUsd) {
-  return MONEY.format(microUsd / 1e6);
+/** Dollars. */
+export function money(usd) {
+  return MONEY.format(usd);
 }
 
 export function times(n, one, many = `${one}s`) {

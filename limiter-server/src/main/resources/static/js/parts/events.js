@@ -1,6 +1,6 @@
 // What happened, the newest first.
 import { byId, el, show } from '../dom.js';
-import { clock, count, scope, spaced } from '../words.js';
+import { clock, count, dayAndClock, scope, spaced } from '../words.js';
 
 const MOST = 60;
 const ORDINARY = new Set(['permit', 'wait']); // many, and told by the gauges
@@ -36,7 +36,7 @@ export function showEvent(event) {
   const [word, text] = words(event.type, typeof inner.data === 'object' && inner.data !== null ? inner.data : inner);
   const list = byId('events');
   list.prepend(
-    el('li', { data: { type: event.type } }, el('time', { text: clock(at), datetime: new Date(at).toISOString() }), el('span', { class: 'tag', data: { mood: mood(word) }, text: word }), el('span', { class: 'event-text', text })),
+    el('li', { data: { type: event.type } }, el('time', { text: at < Date.now() - 43_200_000 ? dayAndClock(at) : clock(at), datetime: new Date(at).toISOString() }), el('span', { class: 'tag', data: { mood: mood(word) }, text: word }), el('span', { class: 'event-text', text })),
   );
   while (list.children.length > MOST) {
     list.lastElementChild.remove();

@@ -6,19 +6,6 @@ import { countdown, duration, scope, spaced } from '../words.js';
 let known = new Map();
 let project;
 
-/** Which query names a scope to the server: `c:sonnet` → `?class=sonnet`. Pure. */
-export function query(name) {
-  const kinds = { c: 'class', t: 'team', a: 'agent', r: 'run' };
-  const kind = kinds[name.split(':')[0]];
-  return name === 'p' || !kind ? '' : `?${kind}=${encodeURIComponent(name.slice(2))}`;
-}
-
-/** The body of a hold's order for a scope. Pure. */
-export function order(name, forMs, reason) {
-  const [, kind, value] = /^\?(\w+)=(.*)$/.exec(query(name)) ?? [];
-  return { ...(kind ? { [kind]: decodeURIComponent(value) } : {}), ...(forMs ? { for_ms: forMs } : {}), reason };
-}
-
 export function showHolds(status, id, may) {
   project = id;
   const now = performance.now();
@@ -77,7 +64,7 @@ function make(hold) {
   release.addEventListener('click', async () => {
     release.disabled = true;
     try {
-      await api.release(project, query(hold.scope));
+      await api.release(project, hold.scope);
     } catch (e) {
       setText(byId('news'), e.message);
       setText(part(release.closest('li'), 'reason'), e.message);
@@ -106,7 +93,12 @@ export function prepareHolds() {
   byId('hold-form').addEventListener('submit', async (event) => {
     event.preventDefault();
     try {
-      await api.hold(project, order(byId('hold-scope').value, Number(byId('hold-for').value), byId('hold-reason').value.trim()));
+      const length = byId('hold-for').value;
+      await api.hold(project, {
+        scope: byId('hold-scope').value,
+        reason: byId('hold-reason').value.trim(),
+        ...(length ? { for_ms: Number(length) } : {}),
+      });
       byId('hold-reason').value = '';
       dialog.close();
     } catch (e) {

@@ -38,7 +38,7 @@ export function stated(limit) {
 }
 
 function say(name) {
-  return name.startsWith('usd') ? (n) => money(n * 1e6) : count;
+  return name.startsWith('usd') ? money : count;
 }
 
 export function showLimits(status, history, now) {

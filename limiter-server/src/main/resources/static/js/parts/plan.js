@@ -8,16 +8,9 @@ const answer = byId('plan');
 let project;
 let given = {};
 
-/** What binds: `itpm` or `c:sonnet itpm` or {scope, limit}. Pure. */
+/** What binds, in words. Pure. */
 export function binding(plan) {
-  if (!plan.binding) {
-    return '';
-  }
-  if (typeof plan.binding === 'object') {
-    return `${limitName(plan.binding.limit)} of ${scope(plan.binding.scope)}`;
-  }
-  const [, where, what] = /^(?:(\S+) )?(\S+)$/.exec(plan.binding) ?? [];
-  return where ? `${limitName(what)} of ${scope(where)}` : limitName(what ?? plan.binding);
+  return `${limitName(plan.binding)} of ${scope(plan.binding_scope)}`;
 }
 
 export function showClasses(status) {
@@ -47,17 +40,14 @@ export async function refreshPlan(id) {
 }
 
 function tell(plan) {
-  const known = plan.agents_at_80 !== null && plan.agents_at_80 !== undefined;
-  if (!known) {
-    answer.replaceChildren(el('p', { class: 'empty', text: plan.message ?? 'Nothing observed yet: it takes some minutes of calls. Or give numbers of your own below.' }));
-    return;
-  }
   const figure = (n, at) => el('div', {}, el('dd', {}, el('b', { text: count(n) })), el('dt', { text: `agents at ${at} %` }));
-  const per = Object.entries(plan.per_agent ?? {}).filter(([, value]) => typeof value === 'number' && value > 0);
+  const per = Object.entries(plan.per_agent).filter(([, value]) => Number(value) > 0);
+  const others = plan.limits.slice(1, 5).map((l) => `${count(l.agents_at_80)} by ${limitName(l.limit)} of ${scope(l.scope)}`);
   answer.replaceChildren(
     el('dl', { class: 'advice' }, figure(plan.agents_at_70, 70), figure(plan.agents_at_80, 80)),
-    el('p', {}, 'Binds first: ', el('b', { text: binding(plan) || 'nothing' })),
-    el('p', { class: 'hint', text: `${plan.source === 'given' ? 'By the numbers given' : 'As observed'}${per.length > 0 ? `, an agent: ${per.map(([name, value]) => `${count(value)} ${spaced(name)}`).join(', ')}` : ''}.` }),
+    el('p', {}, 'Binds first: ', el('b', { text: binding(plan) })),
+    el('p', { class: 'hint', text: `${plan.source === 'given' ? 'By the numbers given' : 'As observed'}, an agent: ${per.map(([name, value]) => `${count(Number(value))} ${spaced(name)}`).join(', ')}.` }),
+    ...(others.length > 0 ? [el('p', { class: 'hint', text: `At 80 % it would be ${others.join(', ')}.` })] : []),
   );
 }
 

@@ -2,7 +2,7 @@
 import { api } from '../api.js';
 import { bars } from '../charts.js';
 import { byId, el, options, setText } from '../dom.js';
-import { count, dayAndClock, duration, money, times } from '../words.js';
+import { count, dayAndClock, duration, money, scope, times } from '../words.js';
 import { table } from './table.js';
 
 const HOUR = 3_600_000;
@@ -32,17 +32,23 @@ export function tokens(row) {
 export function totals(rows) {
   const byName = new Map();
   for (const row of rows) {
-    const total = byName.get(row.name) ?? { name: row.name, tokens: 0, requests: 0, cached: 0, output: 0, micro_usd: 0, wait_ms: 0, rejections: 0 };
+    const total = byName.get(row.name) ?? { name: row.name, tokens: 0, requests: 0, cached: 0, output: 0, usd: 0, wait_ms: 0, rejections: 0 };
     total.tokens += tokens(row);
     total.requests += row.requests;
     total.cached += row.cache_read_tokens;
     total.output += row.output_tokens;
-    total.micro_usd += row.micro_usd;
+    total.usd += Number(row.usd);
     total.wait_ms += row.wait_ms;
     total.rejections += row.rejections;
     byName.set(row.name, total);
   }
   return [...byName.values()].sort((a, b) => b.tokens - a.tokens);
+}
+
+/** When a limit in money is spent, at the rate of the last day. Pure. */
+export function outlook({ scope: where, amount, per_hour: perHour, exhausted_at: at }) {
+  const what = `${money(amount)} of ${scope(where)}`;
+  return at ? `At ${money(perHour)} an hour the ${what} is spent on ${dayAndClock(Date.parse(at))}.` : `The ${what} lasts until it begins anew.`;
 }
 
 /** Bars of the largest names, and of the others together. Pure. */
@@ -73,9 +79,9 @@ export async function refreshUsage(id) {
   const [steps, step, stepMs] = SPANS[span];
   const to = Math.ceil((Date.now() + 1) / stepMs) * stepMs;
   const from = to - steps * stepMs;
-  let rows;
+  let answer;
   try {
-    rows = await api.usage(id, { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step, by });
+    answer = await api.usage(id, { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step, by });
   } catch (e) {
     if (ask === asked) {
       setText(none, e.kind === 'unreachable' ? '' : e.message);
@@ -86,6 +92,7 @@ export async function refreshUsage(id) {
   if (ask !== asked) {
     return;
   }
+  const { rows } = answer;
   const all = totals(rows);
   const used = all.reduce((total, row) => total + row.tokens, 0);
   none.hidden = all.length > 0;
@@ -98,8 +105,9 @@ export async function refreshUsage(id) {
   const { xs, series } = stacks(rows, all.map((row) => row.name), from, to, stepMs);
   const tick = stepMs === HOUR && steps <= 24 ? (x) => dayAndClock(x * 1000).slice(-5) : (x) => dayAndClock(x * 1000).split(',')[0];
   draw({ xs, series, format: count, tick, span: `tokens, last ${span}` });
-  const cost = all.reduce((total, row) => total + row.micro_usd, 0);
-  setText(sum, `${count(used)} tokens in ${times(all.reduce((n, row) => n + row.requests, 0), 'request')}${cost > 0 ? `, ${money(cost)}` : ''}.`);
+  const cost = all.reduce((total, row) => total + row.usd, 0);
+  const requests = times(all.reduce((n, row) => n + row.requests, 0), 'request');
+  setText(sum, [`${count(used)} tokens in ${requests}${cost > 0 ? `, ${money(cost)}` : ''}.`, ...(answer.forecast ?? []).map(outlook)].join(' '));
   showWho ??= table(who, {
     caption: 'What each used',
     most: 8,
@@ -110,7 +118,7 @@ export async function refreshUsage(id) {
       { name: 'Requests', class: 'number team', text: (row) => count(row.requests) },
       { name: 'From cache', class: 'number why', text: (row) => (row.tokens > 0 ? `${Math.round((100 * row.cached) / row.tokens)} %` : '') },
       { name: 'Mean wait', class: 'number waited', text: (row) => (row.requests > 0 ? duration(row.wait_ms / row.requests) : '') },
-      { name: 'Cost', class: 'number wait', text: (row) => (row.micro_usd > 0 ? money(row.micro_usd) : '—') },
+      { name: 'Cost', class: 'number wait', text: (row) => (row.usd > 0 ? money(row.usd) : '—') },
     ],
   });
   showWho(all);
