@@ -24,6 +24,8 @@ import picocli.CommandLine.TypeConversionException;
             EmulatorCommand.class,
             FleetCommand.class,
             PolicyCommand.class,
+            StatusCommand.class,
+            PlanCommand.class,
             HoldCommand.class,
             ReleaseCommand.class,
             ClassifyCommand.class,
