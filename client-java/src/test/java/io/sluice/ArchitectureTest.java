@@ -146,6 +146,7 @@ class ArchitectureTest {
                         "LimitReading",
                         "OutageException",
                         "Permit",
+                        "Plan",
                         "PlanWindow",
                         "Policy",
                         "Priority",
