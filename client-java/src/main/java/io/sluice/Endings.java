@@ -108,7 +108,7 @@ final class Endings {
 
     /** Nobody wants it any more: whatever Redis holds under this name, a place in line or a permit, goes as if it never was. */
     void undo(PermitName name) {
-        Unheard unheard = new Unheard(new Settlement(project, name, "undone", "", 0, List.of()));
+        Unheard unheard = new Unheard(new Settlement(project, name, "undone", client.host, 0, List.of()));
         if (remember(unheard)) {
             tell(unheard);
         }
@@ -125,6 +125,12 @@ final class Endings {
         if (remember(unheard)) {
             tell(unheard);
         }
+    }
+
+    /** Ends a wait at whichever host it waits; whether there was one. */
+    CompletionStage<Boolean> withdraw(PermitName name) {
+        return counted(() -> send(new Settlement(project, name, "withdrawn", "", 0, List.of()), 1))
+                .thenApply(settled -> settled instanceof Settled.Ended);
     }
 
     /** It waited until its deadline, and its place is kept. If it was granted at that very moment, that is undone. */

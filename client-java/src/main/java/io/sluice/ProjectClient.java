@@ -2,6 +2,7 @@ package io.sluice;
 
 import io.sluice.PolicyView.Resolved;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -22,6 +23,8 @@ final class ProjectClient implements Project {
     private final Installer installer;
     private final Endings endings;
     private final Held held;
+    final Handed handed;
+    private final Hearsay hearsay = new Hearsay(System::nanoTime);
     private final Waiters waiters = new Waiters();
     private final Outcomes outcomes;
     private final Asking asking;
@@ -51,7 +54,8 @@ final class ProjectClient implements Project {
         this.fleet = new Fleet(client.store, client.host, id, client.timer, policies, this::greet, System::nanoTime);
         this.budget = new LocalBudget(System::nanoTime, fleet::share);
         this.held = new Held(tempo, endings, budget);
-        this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
+        this.handed = new Handed(endings, budget, client.timer, System::nanoTime);
+        this.outcomes = new Outcomes(this, tempo, waiters, held, handed, endings);
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
         this.line = new LocalLine(client.timer, budget, outcomes, System::nanoTime);
         OutageRule rule =
@@ -62,7 +66,7 @@ final class ProjectClient implements Project {
         outcomes.onGivenHere(heart::givenHere);
         observing.learning.listener(heart::learned);
         this.messages = client.store.listen(id, client.host, heart::granted);
-        client.meters.gauges(id, held::size, () -> waiters.standing() + line.size());
+        client.meters.gauges(id, () -> held.size() + handed.size(), () -> waiters.standing() + line.size());
         client.meters.degraded(id, () -> rule.isOut() ? 1 : 0);
     }
 
@@ -72,7 +76,11 @@ final class ProjectClient implements Project {
 
     /** What a provider's "no" means for this process, should Redis not hear of it. */
     void holdsHere(Rejection rejection, Resolved call) {
-        for (Store.Observation one : Lessons.ofRejection(rejection, call, Store.Observation.OPERATOR)) {
+        holdHere(Lessons.ofRejection(rejection, call, Store.Observation.OPERATOR));
+    }
+
+    private void holdHere(List<Store.Observation> lessons) {
+        for (Store.Observation one : lessons) {
             if (one instanceof Store.Observation.Hold hold) {
                 budget.holdsNow(hold.asStated());
             }
@@ -193,7 +201,69 @@ final class ProjectClient implements Project {
     }
 
     CompletionStage<Permit.Ending> end(LivePermit permit, Permit.How how, Permit.Reserved used) {
-        return held.end(permit, how, used);
+        CompletionStage<Permit.Ending> ended = held.end(permit, how, used);
+        handed.forget(permit);
+        return ended;
+    }
+
+    // ---- for the desk
+
+    CompletionStage<Desk.Handout> handOut(Desk.Asking wanted, Ticket ticket) {
+        Waiter waiter = asking.begin(wanted.call(), wanted.maxWait(), false, ticket);
+        fleet.used();
+        CompletableFuture<Desk.Handout> theirs =
+                client.atDesk(waiter.outcome.thenApply(permit -> permit.handout(waiter)));
+        theirs.whenComplete((result, e) -> {
+            if (e != null || result == null) {
+                outcomes.giveUp(waiter, "cancelled");
+            }
+        });
+        return theirs;
+    }
+
+    /** What a caller of the desk says that an answer to this call said. */
+    void taughtAtDesk(Reading reading, String reporter, Resolved call, long grantedUs) {
+        List<Store.Observation> lessons =
+                hearsay.of(Lessons.of(reading, call, grantedUs), reporter, grantedUs, outcomes.clock.nowUs());
+        observing.taught(lessons, hearsay.left(Remaining.of(reading, call), call, reporter));
+        holdHere(lessons);
+    }
+
+    CompletionStage<Store.Renewal> renew(Store.PermitName name) {
+        return heart.renew(name);
+    }
+
+    CompletionStage<Boolean> assertAgain(LivePermit permit) {
+        return heart.assertAgain(permit);
+    }
+
+    /** Its lease could not be renewed. */
+    void deskLost(LivePermit permit) {
+        if (handed.forget(permit)) {
+            budget.ended(permit.grant, null);
+        }
+    }
+
+    /** Ends a permit of which no more is known than its name. */
+    CompletionStage<Permit.Ending> end(Store.Settlement settlement) {
+        return held.end(settlement);
+    }
+
+    /** Ends a wait, wherever it waits. */
+    CompletionStage<Boolean> withdraw(Store.PermitName name) {
+        return endings.withdraw(name);
+    }
+
+    /** Ends the waits of a caller's id here; whether there were any. */
+    boolean takeBack(String caller, String callId) {
+        return outcomes.atDesk(caller, callId).stream()
+                        .filter(outcomes::takenBack)
+                        .count()
+                > 0;
+    }
+
+    void closeDesk() {
+        outcomes.closeDesk();
     }
 
     /** Starts nothing on a thread that must not wait for its end. */

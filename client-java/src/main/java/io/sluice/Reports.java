@@ -22,14 +22,19 @@ final class Reports {
     /** Only what is news. */
     void waits(Waiter waiter, Queued queued) {
         if (waiter.waits(queued, System.nanoTime())) {
-            client.tell(() -> client.listener.waiting(new WaitListener.Waiting(
+            WaitListener.Waiting news = new WaitListener.Waiting(
                     project,
                     waiter.call,
                     queued.scope(),
                     queued.limit(),
                     queued.position(),
                     Duration.of(queued.waitUs(), ChronoUnit.MICROS),
-                    !queued.exact())));
+                    !queued.exact());
+            client.tell(() -> client.listener.waiting(news));
+            Ticket ticket = waiter.ticket;
+            if (ticket != null) {
+                client.tell(() -> ticket.waits().accept(news));
+            }
         }
     }
 

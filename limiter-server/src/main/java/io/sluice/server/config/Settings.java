@@ -40,8 +40,10 @@ public record Settings(
         @Nullable Path policies,
         @Nullable Path tokens,
         @DefaultValue("false") boolean openMetrics,
+
         @DefaultValue({"api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"})
-                List<String> upstreams,
+        List<String> upstreams,
+
         @DefaultValue("10") @Min(1) @Max(10_000) int failuresPerMinute,
         @DefaultValue("false") boolean secureCookie,
         @DefaultValue("sluice_") String oidcPrefix) {

@@ -67,7 +67,8 @@ public final class Bodies {
             unknown.getKnownPropertyIds().forEach(id -> known.add(id.toString()));
             return Problem.invalid(path, "unknown; known are " + String.join(", ", known));
         }
-        return Problem.invalid(path, "must be " + (e instanceof MismatchedInputException wrong ? wanted(wrong) : "as documented"));
+        return Problem.invalid(
+                path, "must be " + (e instanceof MismatchedInputException wrong ? wanted(wrong) : "as documented"));
     }
 
     private static String wanted(MismatchedInputException wrong) {
@@ -75,7 +76,7 @@ public final class Bodies {
         if (type == null || type.isRecord()) {
             return "an object";
         }
-        if (Number.class.isAssignableFrom(type) || type.isPrimitive() && type != boolean.class) {
+        if (Number.class.isAssignableFrom(type) || (type.isPrimitive() && type != boolean.class)) {
             return "a whole number of 64 bits";
         }
         if (type == Boolean.class || type == boolean.class) {

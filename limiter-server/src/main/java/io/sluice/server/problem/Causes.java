@@ -1,5 +1,6 @@
 package io.sluice.server.problem;
 
+import io.sluice.AdminException;
 import io.sluice.InvalidPolicyException;
 import io.sluice.OutageException;
 import io.sluice.Refusal;
@@ -36,6 +37,9 @@ public final class Causes {
         if (cause instanceof OutageException outage) {
             return outage(outage);
         }
+        if (cause instanceof AdminException no) {
+            return admin(no);
+        }
         if (cause instanceof InvalidPolicyException invalid) {
             return invalid(invalid);
         }
@@ -56,9 +60,10 @@ public final class Causes {
         String kind = refusal.kind().label();
         return switch (refusal.kind()) {
             case WAIT, DEADLINE, QUEUE_FULL, HOLD -> later(refusal, kind);
-            case NEVER, CLOSED, UNKNOWN_MODEL, UNKNOWN_WORKSPACE, UNPRICED -> new Problem(422, kind, refusal.message())
-                    .with("scope", refusal.scope())
-                    .with("limit", refusal.limit());
+            case NEVER, CLOSED, UNKNOWN_MODEL, UNKNOWN_WORKSPACE, UNPRICED ->
+                new Problem(422, kind, refusal.message())
+                        .with("scope", refusal.scope())
+                        .with("limit", refusal.limit());
             case CONFLICT, ENDED, CANCELLED -> new Problem(409, kind, refusal.message());
         };
     }
@@ -84,6 +89,17 @@ public final class Causes {
                 .with("reason", outage.reason());
     }
 
+    private static Problem admin(AdminException no) {
+        String detail = message(no);
+        return switch (no.kind()) {
+            case VERSION_MISMATCH -> new Problem(412, "version_mismatch", detail).with("version", no.number());
+            case PERMITS_LIVE -> new Problem(409, "permits_live", detail).with("permits", no.number());
+            case UNKNOWN_VERSION -> new Problem(404, "unknown_version", detail);
+            case UNKNOWN_LIMIT -> new Problem(422, "unknown_limit", detail);
+            case TOO_MUCH -> new Problem(422, "too_much", detail);
+        };
+    }
+
     private static Problem invalid(InvalidPolicyException invalid) {
         return new Problem(400, "invalid_policy", invalid.problems().size() + " problem(s), nothing was changed")
                 .with("problems", invalid.problems());
@@ -91,19 +107,19 @@ public final class Causes {
 
     private static Problem status(ResponseStatusException told) {
         HttpStatusCode status = told.getStatusCode();
-        Problem problem =
-                switch (status.value()) {
-                    case 404 -> new Problem(404, "not_found", "there is nothing at this address");
-                    case 405 -> new Problem(405, "method_not_allowed", "this address does not take that method");
-                    case 406 -> new Problem(406, "not_acceptable", "nothing of what is accepted can be made here");
-                    case 413 -> tooLarge();
-                    case 415 -> new Problem(415, "unsupported_media_type", "send application/json");
-                    case 400 -> Problem.invalid(told.getReason() == null ? "bad request" : told.getReason());
-                    default -> new Problem(
-                            status.value(),
-                            status.is5xxServerError() ? "internal" : "invalid",
-                            told.getReason() == null ? "the request failed" : told.getReason());
-                };
+        Problem problem = switch (status.value()) {
+            case 404 -> new Problem(404, "not_found", "there is nothing at this address");
+            case 405 -> new Problem(405, "method_not_allowed", "this address does not take that method");
+            case 406 -> new Problem(406, "not_acceptable", "nothing of what is accepted can be made here");
+            case 413 -> tooLarge();
+            case 415 -> new Problem(415, "unsupported_media_type", "send application/json");
+            case 400 -> Problem.invalid(told.getReason() == null ? "bad request" : told.getReason());
+            default ->
+                new Problem(
+                        status.value(),
+                        status.is5xxServerError() ? "internal" : "invalid",
+                        told.getReason() == null ? "the request failed" : told.getReason());
+        };
         if (told instanceof MethodNotAllowedException) {
             told.getHeaders().forEach((name, values) -> problem.header(name, String.join(", ", values)));
         }

@@ -20,9 +20,10 @@ final class Access {
         return switch (parts[2]) {
             case "me" -> reads;
             case "hold" -> caller.role() == Role.ADMIN;
-            case "projects" -> parts.length == 3
-                    ? reads
-                    : caller.covers(parts[3]) && allowed(caller.role(), reads, parts.length == 4 ? "" : parts[4]);
+            case "projects" ->
+                parts.length == 3
+                        ? reads
+                        : caller.covers(parts[3]) && allowed(caller.role(), reads, parts.length == 4 ? "" : parts[4]);
             default -> false;
         };
     }
@@ -30,8 +31,8 @@ final class Access {
     private static boolean allowed(Role role, boolean reads, String part) {
         return switch (part) {
             case "permits", "waits" -> role != Role.VIEWER;
-            case "", "versions", "status", "usage", "events", "plan" -> role == Role.ADMIN
-                    || role == Role.VIEWER && reads;
+            case "", "versions", "status", "usage", "events", "plan" ->
+                role == Role.ADMIN || (role == Role.VIEWER && reads);
             case "rollback", "hold", "levels" -> role == Role.ADMIN;
             default -> role == Role.ADMIN;
         };

@@ -32,9 +32,11 @@ class FailedLogins {
 
     /** Counts one failure. Empty: it was within the bound; else how long until the next one is. */
     Optional<Duration> failed(String address) {
-        Bucket bucket = buckets.computeIfAbsent(address, any -> Bucket.builder()
-                .addLimit(limit -> limit.capacity(perMinute).refillGreedy(perMinute, Duration.ofMinutes(1)))
-                .build());
+        Bucket bucket = buckets.computeIfAbsent(
+                address,
+                any -> Bucket.builder()
+                        .addLimit(limit -> limit.capacity(perMinute).refillGreedy(perMinute, Duration.ofMinutes(1)))
+                        .build());
         long waitNanos = bucket.tryConsumeAndReturnRemaining(1).getNanosToWaitForRefill();
         return waitNanos == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(waitNanos));
     }

@@ -75,7 +75,8 @@ final class TokenFile {
     /** What names a token in the file. */
     static String hash(String token) {
         try {
-            byte[] digest = java.security.MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
+            byte[] digest =
+                    java.security.MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest);
         } catch (java.security.NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JDK has SHA-256", e);
@@ -94,7 +95,8 @@ final class TokenFile {
     private static Caller caller(String at, Entry entry) {
         try {
             List<String> projects = entry.projects == null ? List.of() : entry.projects;
-            if (projects.isEmpty() || projects.stream().anyMatch(p -> !PROJECTS.matcher(p).matches())) {
+            if (projects.isEmpty()
+                    || projects.stream().anyMatch(p -> !PROJECTS.matcher(p).matches())) {
                 throw new IllegalArgumentException("projects must list project ids, with * for any text");
             }
             return new Caller(

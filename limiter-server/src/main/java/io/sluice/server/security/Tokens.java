@@ -65,7 +65,8 @@ class Tokens {
         try {
             return Files.readAllBytes(file);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read the tokens file " + file + ": " + e.getClass().getSimpleName(), e);
+            throw new UncheckedIOException(
+                    "cannot read the tokens file " + file + ": " + e.getClass().getSimpleName(), e);
         }
     }
 }

@@ -1,0 +1,91 @@
+package io.sluice.server.config;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.sluice.OutageException;
+import io.sluice.Sluice;
+import io.sluice.Sluice.Options;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * The one client of this process. A server may start before its Redis: until that answers every call is told of the outage,
+ * readiness says no, and it is tried again each second.
+ */
+@Component
+public class Link implements DisposableBean {
+    private static final Logger log = LoggerFactory.getLogger(Link.class);
+
+    private final Settings settings;
+    private final MeterRegistry meters;
+    private volatile @Nullable Sluice sluice;
+    private volatile @Nullable OutageException why;
+    private volatile boolean closed;
+
+    Link(Settings settings, MeterRegistry meters) {
+        this.settings = settings;
+        this.meters = meters;
+        connect();
+    }
+
+    /**
+     * The client.
+     *
+     * @throws OutageException if Redis has not answered yet
+     */
+    public Sluice sluice() {
+        Sluice connected = sluice;
+        if (connected == null) {
+            OutageException last = why;
+            throw new OutageException(
+                    last == null ? "disconnected" : last.reason(), "Redis has not answered yet", last);
+        }
+        return connected;
+    }
+
+    /** Tries again, where it is not connected. */
+    @Scheduled(fixedDelay = 1_000)
+    void again() {
+        if (sluice == null && !closed) {
+            connect();
+        }
+    }
+
+    private synchronized void connect() {
+        try {
+            sluice = Sluice.connect(settings.redis(), options());
+        } catch (OutageException e) {
+            OutageException last = why;
+            if (last == null || !last.reason().equals(e.reason())) {
+                log.warn("not connected yet: {}", e.getMessage());
+            }
+            why = e;
+        }
+    }
+
+    private Options options() {
+        Options options =
+                Options.DEFAULT.withCommandTimeout(settings.redisTimeout()).withMeters(meters);
+        if (settings.host() != null) {
+            options = options.withHost(settings.host());
+        }
+        if (settings.redisAuthority() != null) {
+            options = options.withAuthority(settings.redisAuthority());
+        }
+        String password = settings.redisPassword();
+        return password == null
+                ? options
+                : options.withCredentials(() -> new Sluice.Credentials(settings.redisUser(), password));
+    }
+
+    @Override
+    public synchronized void destroy() {
+        closed = true;
+        if (sluice != null) {
+            sluice.close();
+        }
+    }
+}

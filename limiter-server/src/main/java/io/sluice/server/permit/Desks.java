@@ -1,0 +1,62 @@
+package io.sluice.server.permit;
+
+import io.sluice.Desk;
+import io.sluice.provider.Profiles;
+import io.sluice.server.config.Link;
+import io.sluice.server.problem.Problem;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/**
+ * The desk of each project. Stops before the web server does: whoever waits is told at once, with its place kept for when it
+ * asks again, at another server.
+ */
+@Component
+class Desks implements SmartLifecycle {
+    private static final Pattern PROJECT = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
+
+    private final Link link;
+    private final Map<String, Desk> desks = new ConcurrentHashMap<>();
+    private volatile boolean running;
+
+    Desks(Link link) {
+        this.link = link;
+    }
+
+    /**
+     * The desk.
+     *
+     * @throws Problem 404 if no project can have this id
+     */
+    Desk of(String project) {
+        if (!PROJECT.matcher(project).matches()) {
+            throw new Problem(404, "no_project", "no project can have this id");
+        }
+        return desks.computeIfAbsent(project, id -> link.sluice().desk(id, Profiles::of));
+    }
+
+    @Override
+    public void start() {
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        desks.values().forEach(Desk::closeLine);
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** The last to start, the first to stop. */
+    @Override
+    public int getPhase() {
+        return Integer.MAX_VALUE;
+    }
+}

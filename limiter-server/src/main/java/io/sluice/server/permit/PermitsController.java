@@ -1,0 +1,140 @@
+package io.sluice.server.permit;
+
+import io.sluice.Desk.Asking;
+import io.sluice.Permit.Ending;
+import io.sluice.Permit.How;
+import io.sluice.server.problem.Bodies;
+import io.sluice.server.problem.Problem;
+import io.sluice.server.security.Caller;
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.tags.Tag;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.annotation.AuthenticationPrincipal;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Mono;
+
+/** Permits for agents in any language. */
+@RestController
+@RequestMapping("/v1/projects/{project}")
+@Tag(name = "permits")
+class PermitsController {
+    private final Desks desks;
+    private final Waits waits;
+    private final WaitStream stream;
+    private final Bodies bodies;
+
+    PermitsController(Desks desks, Waits waits, WaitStream stream, Bodies bodies) {
+        this.desks = desks;
+        this.waits = waits;
+        this.stream = stream;
+        this.bodies = bodies;
+    }
+
+    @Operation(
+            summary = "Asks for a permit, and waits in line for it up to max_wait_ms",
+            description =
+                    "201 a new permit, 200 the one this id has already, 429 wait, deadline, queue_full or hold, 422 never, "
+                            + "closed, unknown_model or unpriced, 409 conflict, ended or cancelled, 503 outage. With Accept: "
+                            + "text/event-stream the events waiting … then granted or refused.",
+            requestBody =
+                    @io.swagger.v3.oas.annotations.parameters.RequestBody(
+                            content = @Content(schema = @Schema(implementation = AskBody.class))))
+    @PostMapping("/permits")
+    Mono<? extends ResponseEntity<?>> ask(
+            @PathVariable String project,
+            @AuthenticationPrincipal Caller caller,
+            @RequestHeader(name = "Accept", defaultValue = MediaType.ALL_VALUE) String accept,
+            @RequestBody(required = false) byte @Nullable [] body) {
+        AskBody ask = bodies.read(body, AskBody.class);
+        Asking asking = ask.asking(caller);
+        if (WaitStream.isWanted(accept)) {
+            return Mono.just(ResponseEntity.ok()
+                    .contentType(MediaType.TEXT_EVENT_STREAM)
+                    .body(stream.of(project, caller, ask.id(), asking)));
+        }
+        return waits.ask(project, caller, ask.id(), asking, news -> {})
+                .map(handout -> ResponseEntity.status(handout.again() ? HttpStatus.OK : HttpStatus.CREATED)
+                        .contentType(MediaType.APPLICATION_JSON)
+                        .body(PermitView.of(handout)));
+    }
+
+    @Operation(
+            summary = "Ends a permit with what was used, or with the provider's answer, and says what to do now",
+            requestBody =
+                    @io.swagger.v3.oas.annotations.parameters.RequestBody(
+                            content = @Content(schema = @Schema(implementation = SettleBody.class))))
+    @PostMapping("/permits/{permit}/settle")
+    Mono<EndingView.Settled> settle(
+            @PathVariable String project,
+            @PathVariable String permit,
+            @AuthenticationPrincipal Caller caller,
+            @RequestBody(required = false) byte @Nullable [] body) {
+        SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
+        return Mono.fromFuture(
+                        () -> desks.of(project)
+                                .settle(permit, told.report(caller, Instant.now()))
+                                .toCompletableFuture(),
+                        true)
+                .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
+    }
+
+    @Operation(summary = "Keeps a permit for another lease; 410 once it has ended or was lost")
+    @PostMapping("/permits/{permit}/renew")
+    Mono<Renewed> renew(@PathVariable String project, @PathVariable String permit) {
+        return Mono.fromFuture(() -> desks.of(project).renew(permit).toCompletableFuture(), true)
+                .map(lease -> new Renewed(
+                        lease.orElseThrow(() -> new Problem(410, "gone", "this permit has ended, or its lease ran out"))
+                                .toMillis()));
+    }
+
+    @Operation(summary = "Gives a permit back: nothing was sent")
+    @DeleteMapping("/permits/{permit}")
+    Mono<EndingView> cancel(@PathVariable String project, @PathVariable String permit) {
+        return Mono.fromFuture(() -> desks.of(project).cancel(permit).toCompletableFuture(), true)
+                .map(ending -> EndingView.of(known(ending)));
+    }
+
+    @Operation(summary = "Ends a wait: its POST answers 409 cancelled")
+    @DeleteMapping("/waits/{id}")
+    Mono<ResponseEntity<Void>> cancelWait(
+            @PathVariable String project,
+            @PathVariable String id,
+            @RequestParam(required = false) @Nullable String agent,
+            @AuthenticationPrincipal Caller caller) {
+        String owner = agent != null
+                ? Callers.of(caller, caller.agent(agent))
+                : waits.caller(project, caller, id).orElseGet(() -> Callers.of(caller, null));
+        return Mono.fromFuture(() -> desks.of(project).cancelWait(owner, id).toCompletableFuture(), true)
+                .map(was -> {
+                    if (!was) {
+                        throw Problem.unknown(
+                                "no wait of this caller has this id; ?agent= names the agent it was asked for");
+                    }
+                    return ResponseEntity.noContent().build();
+                });
+    }
+
+    /** Of whatever nobody knows nothing can be said. */
+    private static Ending known(Ending ending) {
+        if (ending.ended() == How.UNKNOWN) {
+            throw Problem.unknown("no permit has this name, or it ended too long ago; nothing was booked");
+        }
+        return ending;
+    }
+
+    /** How long the permit lives from now. */
+    record Renewed(long leaseMs) {}
+}
