@@ -33,20 +33,23 @@ public record Plan(long agentsAt70, long agentsAt80, Carried binding, List<Carri
      * @return empty: no limit counts anything that an agent uses
      */
     public static Optional<Plan> of(List<Status.Limit> limits, @Nullable String modelClass, Use use) {
-        List<Carried> all = limits.stream()
+        List<Status.Limit> counted = limits.stream()
                 .filter(limit -> counts(limit.scope(), modelClass))
                 .filter(limit -> used(limit, use) > 0)
-                .sorted(Comparator.comparing(limit -> BigDecimal.valueOf(limit.amount())
-                        .divide(BigDecimal.valueOf(used(limit, use)), MathContext.DECIMAL64)))
-                .map(limit -> new Carried(limit.scope(), limit.limit(), limit.amount(), agents(limit, use, AT_80)))
+                .sorted(Comparator.comparing((Status.Limit limit) -> ratio(limit, use)))
                 .toList();
-        if (all.isEmpty()) {
+        if (counted.isEmpty()) {
             return Optional.empty();
         }
-        Carried binding = all.get(0);
-        Status.Limit first =
-                new Status.Limit(binding.scope(), binding.limit(), binding.amount(), 0, binding.amount(), 0, 0);
-        return Optional.of(new Plan(agents(first, use, AT_70), binding.agentsAt80(), binding, all));
+        List<Carried> all = counted.stream()
+                .map(limit -> new Carried(limit.scope(), limit.limit(), limit.amount(), agents(limit, use, AT_80)))
+                .toList();
+        long at70 = agents(counted.get(0), use, AT_70);
+        return Optional.of(new Plan(at70, all.get(0).agentsAt80(), all.get(0), all));
+    }
+
+    private static BigDecimal ratio(Status.Limit limit, Use use) {
+        return BigDecimal.valueOf(limit.amount()).divide(BigDecimal.valueOf(used(limit, use)), MathContext.DECIMAL64);
     }
 
     private static boolean counts(String scope, @Nullable String modelClass) {
