@@ -42,13 +42,13 @@ class StatusTableTest {
                 ON HOLD class opus, operator, until it is released
                 ON HOLD class fable, input, opening again
 
-                SCOPE                        LIMIT        TAKEN                                          LEFT  FULL IN
-                project                      concurrency  ████████░░░░░░░░░░░░   38 %              124 of 200
-                class sonnet                 itpm         ████████████████████  110 %      -15,000 of 150,000    4.4 s
-                team research, class sonnet  rpm          ████████████████████  100 %                  0 of 0
+                SCOPE                        LIMIT        TAKEN                                      LEFT  FULL IN
+                project                      concurrency  ████████░░░░░░░░░░░░   38 %          124 of 200
+                class sonnet                 itpm         ████████████████████  110 %  -15,000 of 150,000    4.4 s
+                team research, class sonnet  rpm          ████████████████████  100 %              0 of 0
 
-                PLACE  AGENT                TEAM      PRIORITY  WAITS FOR             WAITED    STARTS IN
-                    3  host-1/agent- [31m7  research  batch     itpm of class sonnet   4.5 s        ~12 s
+                PLACE  AGENT                TEAM      PRIORITY  WAITS FOR             WAITED   STARTS IN
+                    3  host-1/agent- [31m7  research  batch     itpm of class sonnet   4.5 s       ~12 s
                     4  a                    other     normal    its turn               0.1 s  ~1 min 2 s
                     5  b                    other     normal    itpm of class sonnet   0.1 s  ~1 h 2 min
                 and 1,988 more
