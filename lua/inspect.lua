@@ -3,9 +3,9 @@
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now     us since 1970; empty in production
---       2 what    levels, policy, permits, waiters, line, holds, provider, learned, hosts or call
+--       2 what    levels, policy, versions, version, permits, waiters, line, holds, provider, learned, hosts or call
 --       3 cursor  permits and waiters: 0 to start, then the one of the last reply; learned: a class, none = all of them;
---                 hosts: the one that asks; call: an id
+--                 hosts: the one that asks; version: which; call: an id
 --       4 agent   learned: one in that class, none or - = all of it
 --
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
@@ -13,6 +13,8 @@
 --                     [name, slots, used, last, [limit, ...]], a limit: [name, active, level, capacity, factor, rate,
 --                     units admitted in the gate's or the window's span, end of the calendar's window or 0], brought to now
 --       policy, stamp, document, [scope, [name, ...], [active, ...]], ...   the limits of each scope by position
+--       versions, [version, note, at, digest], ...   the last 50, the newest first
+--       version, document   empty = it is not kept
 --       permits, cursor, [permit, ...]   about 500; cursor 0 = the last. A permit: [id, state, host, version, granted,
 --                     lease, memo, [scope, ...]]. Counting the running ones by scope must give each scope's `used`
 --       waiters, cursor, [waiter, ...]   about 500: [id, state, host, class, flow, agent, arrival, since, deadline, [scope, ...]];
@@ -46,6 +48,24 @@ local given_now, what, cursor, agent = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if what == 'learned' then
   if redis.call('HEXISTS', learn_key, '!') == 0 then return { 'lost', 'learn' } end
   return { 'learned', cursor and { learn.known(cursor, agent or '-') } or learn.classes() }
+end
+-- A version's note, document, when it was installed, and digest; nil where it is not kept.
+local function kept_version(number)
+  local read, v = pcall(cmsgpack.unpack, redis.call('HGET', policy_key, 'v:' .. number) or '')
+  if read and type(v) == 'table' and v[2] then return v end
+  return nil
+end
+if what == 'version' then
+  local v = kept_version(cursor)
+  return { 'version', v and v[2] or '' }
+end
+if what == 'versions' then
+  local reply, last = { 'versions' }, tonumber(redis.call('HGET', policy_key, 'version') or 0)
+  for number = last, math.max(1, last - 49), -1 do
+    local v = kept_version(number)
+    if v then reply[#reply + 1] = { number, v[1], v[3] or 0, v[4] or '' } end
+  end
+  return reply
 end
 if what == 'permits' then
   local page = redis.call('HSCAN', permits_key, cursor, 'COUNT', 500)

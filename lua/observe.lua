@@ -13,6 +13,7 @@
 --       slow scope part next_part next_in granted
 --                 a refused rise: millionths of the amounts now, and from next_in us on (an hour at most); 0 = half
 --       less scope limit granted           a rejection for a limit whose amount is being found
+--       level scope limit to               an operator's order: what is left of the limit, in millionths of a unit of its amount
 --       left scope limit left step num den reset date age
 --                 units of the limit that are left, rounded to `step` (-1 = not said); num / den of the policy's amount is
 --                 the provider's (0 0 = not said); us until it is full again (-1 = not said); the answer's date in ms (-1 =
@@ -22,11 +23,12 @@
 -- Reply observed, now, stamp, [reply, ...]   one for each:
 --       hold            {us until calls are let in}: -1 = until released, 0 = they are: no such scope, or too many holds
 --       release, slow, less   {1} done, {0} nothing to do
+--       level           {1, what was left before}; {0, 0} no such limit
 --       left            {tightened, drift, adopted}, each 1 or 0; all 0 for an older answer than one seen, or no such limit
 --       learn           {answers, output, tokens a byte, cached share of the class, and these of the agent}; lib/learn.lua
 --       lost, what      part of the project's state is missing: install the policy again
 --
--- Never gives anybody more than the policy: levels are only lowered.
+-- Never gives anybody more than the policy: levels are only lowered, but by an operator's order.
 local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key, learn_key =
   KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local given_now, host, how_many = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -57,6 +59,7 @@ local SHAPES = {
   release = { { 'scope' } },
   slow = { { 'scope' }, { 'part', 0, 1000000 }, { 'next_part', 0, 1000000 }, { 'next_in', 0 }, { 'granted', 0 } },
   less = { { 'scope' }, { 'limit' }, { 'granted', 0 } },
+  level = { { 'scope' }, { 'limit' }, { 'to', -EXACT } },
   left = {
     { 'scope' }, { 'limit' }, { 'left', -1 }, { 'step', 1 }, { 'num', 0 }, { 'den', 0 }, { 'reset', -1 }, { 'date', -1 }, { 'age', 0 },
   },
@@ -153,6 +156,25 @@ function did.slow(o)
   local s = named(o.scope)
   if not s then return { 0 } end
   return { force.slow(s, now, o.part, o.next_part, o.next_in, o.granted) and 1 or 0 }
+end
+
+-- The one way to forgive a debt, or to make one. Never above what the limit can hold.
+function did.level(o)
+  local s, i = limit_of(o)
+  if not s then return { 0, 0 } end
+  local _, _, rate, factor, _, capacity, _, width, _, _, unit = limit_at(s, i)
+  local before, parts = s.levels[3 * i], factor * unit / 1000000
+  local level = math.max(math.min(capacity, floor(o.to * parts)), capacity - EXACT)
+  s.levels[3 * i], s.changed = level, true
+  -- Told now, or what permits from before that give back would come on top.
+  if level > before then s.levels[3 * i + 2] = now end
+  if rate == 0 and width > 0 then
+    -- A rolling window's level is what its slots say: all of it counts as used now.
+    local used = capacity - level
+    earlier(s, i)
+    s.levels[3 * i + 1], s.ring[i], s.ring_changed = used, {}, true
+  end
+  return { 1, floor(before / parts) }
 end
 
 function did.less(o)

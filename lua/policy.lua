@@ -6,10 +6,10 @@
 --       2 epoch      a fresh random name for the state, taken if the project is new or mended
 --       3 held       0 = a new version. Else: mend with the version the caller holds; changes nothing if the project is
 --                    sound and its version is as high
---       4 expected   the version the caller has seen, or empty: refused if another is in force
+--       4 expected   the version the caller has seen, 0 = none, or empty: refused if another is in force
 --       5 digest     of the content: the same content keeps its version
 --       6 document   the policy as text
---       7 note       who and when, kept with the version
+--       7 note       who, kept with the version and the time
 --       8 mode       enforce or shadow
 --       9 max_waiters  calls that may wait at a time
 --      10 scopes     how many there are, 1 to 1,000; the first is p
@@ -161,6 +161,7 @@ local now = time_now(given_now, project_last)
 local state = redis.call('HMGET', policy_key, 'version', 'digest')
 local in_force = redis.call('HGET', levels_key, '!') or ''
 local version = math.max(tonumber(state[1]) or 0, tonumber(string.match(in_force, '^%d+')) or 0)
+if present == 0 and expected ~= '' and expected ~= '0' then return { 'mismatch', '0:' } end
 if sound then
   if held_version > 0 and version >= held_version then return { 'unchanged', in_force } end
   if expected ~= '' and expected ~= state[1] then return { 'mismatch', in_force } end
@@ -361,6 +362,6 @@ end
 local due = redis.call('ZRANGE', times_key, 0, 0, 'WITHSCORES')[2]
 redis.call('HSET', levels_key, '!', stamp, '!due', (waiting > 0 or #hold.all() > 0) and 0 or due, '!scopes', stored, '!mode', mode, '!most', most)
 redis.call('HSET', policy_key, 'version', version, 'digest', digest, 'document', document, 'v:' .. version,
-  cmsgpack.pack({ note, document }))
+  cmsgpack.pack({ note, document, now, digest }))
 redis.call('HDEL', policy_key, 'v:' .. (version - VERSIONS_KEPT))
 return { 'installed', stamp }

@@ -3,8 +3,8 @@
 -- what its user may not, which may be after its first writes; so this is asked before the first of them. It does nothing:
 -- Redis looks at the user's rights before it sees that a script without writes wants to write.
 --
--- KEYS  the eight keys of the project, in the order of README.md
--- ARGV  1 role     agent (acquire, settle, beat, observe and what a client inspects), install (policy) or inspect
+-- KEYS  the eight keys of the project, in the order of README.md; of tally those that tally.lua has
+-- ARGV  1 role     agent (acquire, settle, beat, observe and what a client inspects), install (policy), inspect (and status) or tally
 --       2 channel  a channel of the project; empty = not asked about
 --
 -- Reply rights, [lack, ...]   each as `HSET {project}:levels`; none = all that is needed
@@ -34,20 +34,30 @@ local NEEDS = {
   inspect = {
     policy = 'HGET',
     levels = 'HGET HGETALL HMGET',
-    permits = 'HEXISTS HLEN HSCAN',
+    permits = 'HEXISTS HLEN HMGET HSCAN',
     waiters = 'HGET HSCAN',
     lines = 'ZRANGEBYLEX ZSCORE',
+    times = 'ZRANGEBYSCORE ZSCORE',
     hosts = 'ZCOUNT ZRANGEBYSCORE ZSCORE',
     learn = 'HEXISTS HGET HGETALL HKEYS HMGET',
   },
+  tally = {
+    levels = 'HMGET',
+    counters = 'HDEL HEXISTS HINCRBY HLEN HMGET HSCAN HSET',
+    hour = 'EXPIRE HGET HINCRBY HSET',
+    day = 'EXPIRE HGET HINCRBY HSET',
+    events = 'XADD XLEN',
+  },
 }
 local ORDER = { 'policy', 'levels', 'permits', 'waiters', 'lines', 'times', 'hosts', 'learn' }
+if role == 'tally' then ORDER = { 'levels', 'counters', 'hour', 'day', 'events' } end
 
 -- What a command needs after its key to be one, and to read as little as can be.
 local REST = {
   HDEL = { '!' }, HEXISTS = { '!' }, HGET = { '!' }, HINCRBY = { '!', 0 }, HMGET = { '!' }, HSCAN = { 0, 'COUNT', 1 },
   HSET = { '!', '!' }, ZADD = { 0, '!' }, ZCOUNT = { 1, 0 }, ZRANGE = { 1, 0 }, ZRANGEBYLEX = { '[b', '[a' },
   ZRANGEBYSCORE = { 1, 0 }, ZREM = { '!' }, ZREMRANGEBYLEX = { '[b', '[a' }, ZREMRANGEBYSCORE = { 1, 0 }, ZSCORE = { '!' },
+  EXPIRE = { 1 }, XADD = { '*', '!', '!' },
 }
 
 local lacks = {}

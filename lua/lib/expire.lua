@@ -286,6 +286,8 @@ local function permit_due(id, permit, now)
   if permit[STATE] == 'running' then
     leave(permit, now)
     permit[STATE] = 'expired'
+    redis.call('HINCRBY', levels_key, '#expired', 1)
+    redis.call('HINCRBY', levels_key, '#expired|' .. line.class_of(permit), 1)
     redis.call('ZADD', times_key, forget_at(now, REMEMBER_EXPIRED), id)
     write_permit(id, permit)
   elseif permit[STATE] == 'granted' then

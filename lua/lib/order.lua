@@ -172,15 +172,20 @@ end
 
 function line.step(cost, weight) return math.max(1, floor(cost * 1000 / weight)) end
 
--- A permit ended other than estimated: its flow's place in the order moves by the difference, if it is still in line.
-function line.move_tags(permit, before, after, now)
-  local class
-  local at = SCOPES
+-- The class of a permit; empty where its scopes do not tell.
+function line.class_of(permit)
+  local class, at = '', SCOPES
   while permit[at] do
     if string.byte(permit[at], 1) == 99 then class = string.sub(permit[at], 3) end
     at = at + 2 + permit[at + 1]
   end
-  local c = class and line.class(class)
+  return class
+end
+
+-- A permit ended other than estimated: its flow's place in the order moves by the difference, if it is still in line.
+function line.move_tags(permit, before, after, now)
+  local class = line.class_of(permit)
+  local c = class ~= '' and line.class(class)
   if not c or c.waiting == 0 then return end
   local weight, f = permit[WEIGHT], line.flow(c, permit[FLOW])
   if f.waiting > 0 then

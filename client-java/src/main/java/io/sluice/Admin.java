@@ -112,7 +112,7 @@ public interface Admin {
      * @return what was left before, in units
      * @throws AdminException {@code UNKNOWN_LIMIT} if the scope has no such limit
      */
-    CompletionStage<Long> level(String project, String scope, String limit, long to, String who, String reason);
+    CompletionStage<Double> level(String project, String scope, String limit, double to, String who, String reason);
 
     /** {@link Project#hold} without blocking, with who did it. */
     CompletionStage<Optional<Duration>> hold(

@@ -27,7 +27,7 @@ public record Counters(
     public static final List<Long> WAIT_BOUNDS_MS =
             List.of(1L, 5L, 25L, 100L, 250L, 1_000L, 2_500L, 5_000L, 10_000L, 30_000L, 60_000L, 300_000L, 600_000L);
 
-    /** A class ({@code -}: the call matched none), and a second word: an outcome, a kind, a type or a team. */
+    /** A class ({@code unknown}: the call matched none), and a second word: an outcome, a kind, a type or a team. */
     public record Labels(String modelClass, String name) {}
 
     /**

@@ -250,7 +250,15 @@ final class Heart {
             return;
         }
         packer.takeBack(load);
-        asking.mended(known).whenComplete((view, e) -> tempo.lineWithin(e == null ? 0 : -1));
+        asking.mended(known).whenComplete((view, e) -> {
+            if (e != null
+                    && Blocking.cause(e) instanceof OutageException why
+                    && why.reason().equals("no_project")) {
+                // It was removed: nobody will ever serve them.
+                waiters.all().forEach(waiter -> waiter.result.completeExceptionally(why));
+            }
+            tempo.lineWithin(e == null ? 0 : -1);
+        });
     }
 
     /** Two beats missed in a row would be a short lease lost; three, and calls that wait here count as unanswered. */

@@ -2,12 +2,17 @@ package io.sluice;
 
 import io.sluice.Store.Installation;
 import io.sluice.Store.Installed;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
-/** Puts policies into the store. */
+/** Puts policies into the store, and projects into its index. */
 final class Installer {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
     private final Store store;
     private final String host;
     private @Nullable PolicyView mendingFrom;
@@ -19,15 +24,19 @@ final class Installer {
     }
 
     /**
-     * The stamp then in force.
+     * What is then in force.
      *
      * @param known the version this process has seen last, if any: a project that has lost its state is mended first, for
      *     it is not new and must not start with full buckets
+     * @param expected the version that must be in force; {@code null}: any
+     * @throws AdminException {@code VERSION_MISMATCH}
      */
-    CompletionStage<String> install(Policy policy, @Nullable PolicyView known) {
+    CompletionStage<Installed.Done> install(
+            Policy policy, @Nullable PolicyView known, @Nullable Long expected, String note) {
+        String seen = expected == null ? "" : Long.toString(expected);
         return known == null
-                ? put(policy, 0)
-                : mend(known).handle((stamp, e) -> stamp).thenCompose(ignored -> put(policy, 0));
+                ? put(policy, 0, seen, note)
+                : mend(known).handle((stamp, e) -> stamp).thenCompose(ignored -> put(policy, 0, seen, note));
     }
 
     /** Gives a project that lost its state the version that this process knows. Calls that notice together share it. */
@@ -36,17 +45,51 @@ final class Installer {
             return mending;
         }
         mendingFrom = known;
-        mending = put(known.policy, Store.version(known.stamp)).toCompletableFuture();
+        mending = unlessRemoved(known.policy.project())
+                .thenCompose(there -> put(known.policy, Store.version(known.stamp), "", note(host, false)))
+                .thenApply(Installed.Done::stamp)
+                .toCompletableFuture();
         return mending;
     }
 
-    private CompletionStage<String> put(Policy policy, long held) {
+    /** One that was removed has lost nothing: it is not brought back by whoever still knows its policy. */
+    private CompletionStage<Void> unlessRemoved(String project) {
+        return store.records().wasRemoved(project).thenAccept(removed -> {
+            if (removed) {
+                throw new OutageException("no_project", PolicyCache.noProject(project), null);
+            }
+        });
+    }
+
+    /** Who, as it is kept with a version. */
+    static String note(String who, boolean drains) {
+        return JSON.writeValueAsString(drains ? Map.of("by", who, "drains", true) : Map.of("by", who));
+    }
+
+    /** Who it was by a note; empty if it does not say. */
+    static String who(String note) {
+        return read(note).path("by").asString("");
+    }
+
+    /** Whether the version is a project's last. */
+    static boolean drains(String note) {
+        return read(note).path("drains").asBoolean(false);
+    }
+
+    private static JsonNode read(String note) {
+        try {
+            return JSON.readTree(note);
+        } catch (RuntimeException e) {
+            return JSON.createObjectNode();
+        }
+    }
+
+    private CompletionStage<Installed.Done> put(Policy policy, long held, String expected, String note) {
         String document = policy.toJson();
-        String note = "{\"by\":\"" + host + "\"}";
         Installation installation = new Installation(
                 policy.project(),
                 held,
-                "",
+                expected,
                 Digests.hex(document, 16),
                 document,
                 note,
@@ -54,18 +97,30 @@ final class Installer {
                 policy.maxWaiters(),
                 policy.calendars(),
                 policy.scopes());
-        return store.install(installation).thenCompose(installed -> {
-            if (installed instanceof Installed.Done done) {
-                return CompletableFuture.completedStage(done.stamp());
-            }
-            if (installed instanceof Installed.Full full) {
-                return CompletableFuture.failedStage(new OutageException(
-                        "full",
-                        "scope " + full.scope() + " has too many removed limits that are not paid back yet: try later",
-                        null));
-            }
-            return CompletableFuture.failedStage(
-                    new OutageException("lost_state", "a newer policy is stored: " + installed, null));
-        });
+        return store.install(installation)
+                .thenApply(installed -> installed instanceof Installed.Done done ? done : refused(installed, expected))
+                .thenCompose(done -> store.records()
+                        .present(policy.project(), Store.version(done.stamp()))
+                        .thenApply(indexed -> done));
+    }
+
+    private static Installed.Done refused(Installed installed, String expected) {
+        if (installed instanceof Installed.Full full) {
+            throw new OutageException(
+                    "full",
+                    "scope " + full.scope() + " has too many removed limits that are not paid back yet: try later",
+                    null);
+        }
+        if (installed instanceof Installed.Mismatch mismatch && !expected.isEmpty()) {
+            throw mismatch(Store.version(mismatch.stamp()), expected);
+        }
+        throw new OutageException("lost_state", "a newer policy is stored: " + installed, null);
+    }
+
+    static AdminException mismatch(long inForce, String expected) {
+        return new AdminException(
+                AdminException.Kind.VERSION_MISMATCH,
+                inForce,
+                (inForce == 0 ? "no version" : "version " + inForce) + " is in force, not " + expected);
     }
 }

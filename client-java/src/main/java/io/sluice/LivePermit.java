@@ -342,6 +342,7 @@ final class LivePermit implements Permit {
         return end(How.THROTTLED, Estimates.merge(before, new Reserved(1, 0, 0, 0, 0)), null, () -> {
             first.run();
             project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
+            project.counting.rejected(Who.of(call), rejection);
         });
     }
 
@@ -381,12 +382,19 @@ final class LivePermit implements Permit {
         if (!result.already()) {
             meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
             meters.tokens(project.id(), modelClass(), result.charged());
+            project.counting.ended(
+                    Who.of(call),
+                    id(),
+                    result.ended(),
+                    result.charged(),
+                    policy().microUsd(call.call().model, result.charged()));
             if (requests > 1) {
                 meters.resends(project.id(), requests - 1);
             }
         }
         if (usage != null && usage.isPartial()) {
             meters.usageMissing();
+            project.counting.usageMissing();
         }
     }
 
@@ -464,6 +472,7 @@ final class LivePermit implements Permit {
             told = List.copyOf(lostListeners);
         }
         project.client.meters.leaseLost();
+        project.counting.lost(Who.of(call), id());
         project.client.meters.permit(project.id(), modelClass(), "expired");
         told.forEach(project.client::tellLater);
     }

@@ -13,14 +13,14 @@ final class Names {
     static String name(String what, String value) {
         if (!NAME.matcher(value).matches()) {
             throw new IllegalArgumentException(
-                    what + " must be 1 to 128 characters of [A-Za-z0-9._:/@-], got '" + shorten(value) + "'");
+                    what + " must be 1 to 128 characters of [A-Za-z0-9._:/@-], got '" + shown(value) + "'");
         }
         return value;
     }
 
     static String project(String value) {
         if (!isProject(value)) {
-            throw new IllegalArgumentException("project must match " + PROJECT + ", got '" + shorten(value) + "'");
+            throw new IllegalArgumentException("project must match " + PROJECT + ", got '" + shown(value) + "'");
         }
         return value;
     }
@@ -40,7 +40,7 @@ final class Names {
         return value;
     }
 
-    private static String shorten(String value) {
+    static String shown(String value) {
         return value.length() <= 64 ? value : value.substring(0, 64) + "…";
     }
 }

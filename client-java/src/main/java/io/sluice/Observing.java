@@ -56,6 +56,7 @@ final class Observing {
     private final Map<String, Heard> remaining = new LinkedHashMap<>();
     private final AtomicInteger underWay = new AtomicInteger();
     private final Set<String> drifts = ConcurrentHashMap.newKeySet();
+    private volatile OnHold onHold = (scope, kind, leftUs) -> {};
     private long learnedAt;
     private long remainingAt;
     private boolean telling;
@@ -79,6 +80,15 @@ final class Observing {
         this.learning = new Learning(client.store, project, this::schedule);
         this.learnedAt = nanoTime.getAsLong() - LEARN_NS;
         this.remainingAt = nanoTime.getAsLong() - REMAINING_NS;
+    }
+
+    /** Told of each hold that an answer to this process brought about, or met. */
+    interface OnHold {
+        void heard(String scope, String kind, long leftUs);
+    }
+
+    void onHold(OnHold listener) {
+        onHold = listener;
     }
 
     // ---- what there is to tell
@@ -227,6 +237,7 @@ final class Observing {
             Effect effect = done.effects().get(i);
             if (effect instanceof Effect.Holding holding && told.get(i) instanceof Observation.Hold hold) {
                 client.meters.hold(project, hold.scope(), holding.leftUs());
+                onHold.heard(hold.scope(), hold.kind(), holding.leftUs());
             } else if (effect instanceof Effect.Knows knows) {
                 learning.knows(knows);
             } else if (effect instanceof Effect.Tightened tightened

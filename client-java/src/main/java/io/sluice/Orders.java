@@ -20,13 +20,16 @@ final class Orders {
     /** The scripts keep so much of a reason. */
     private static final int MOST_BYTES = 256;
 
+    /** What the scripts are told of a level is in millionths of the amount's unit. */
+    private static final double LEVEL_PARTS = 1_000_000;
+
     private final ProjectClient project;
 
     Orders(ProjectClient project) {
         this.project = project;
     }
 
-    CompletionStage<Optional<Duration>> hold(String scope, @Nullable Duration length, String reason) {
+    CompletionStage<Optional<Duration>> hold(String scope, @Nullable Duration length, String who, String reason) {
         boolean endless = length == null;
         if (length != null && (length.isNegative() || length.isZero() || length.compareTo(LONGEST) > 0)) {
             throw new IllegalArgumentException("a hold lasts more than 0 and at most 366 days, got " + length);
@@ -46,7 +49,11 @@ final class Orders {
                         true,
                         Observation.OPERATOR,
                         reason))
-                .thenApply(effect -> left(scope, ((Effect.Holding) effect).leftUs()));
+                .thenApply(effect -> {
+                    Optional<Duration> left = left(scope, ((Effect.Holding) effect).leftUs());
+                    project.counting.heldBy(scope, left.orElse(null), who, reason);
+                    return left;
+                });
     }
 
     private static Optional<Duration> left(String scope, long leftUs) {
@@ -57,9 +64,33 @@ final class Orders {
         return leftUs == Store.UNTIL_RELEASED ? Optional.empty() : Optional.of(Duration.of(leftUs, ChronoUnit.MICROS));
     }
 
-    CompletionStage<Boolean> release(@Nullable String scope) {
-        return observe(new Observation.Release(scope == null ? EVERYTHING : scope))
-                .thenApply(effect -> ((Effect.Changed) effect).changed());
+    CompletionStage<Boolean> release(@Nullable String scope, String who) {
+        String which = scope == null ? EVERYTHING : scope;
+        return observe(new Observation.Release(which)).thenApply(effect -> {
+            boolean released = ((Effect.Changed) effect).changed();
+            if (released) {
+                project.counting.releasedBy(which, who);
+            }
+            return released;
+        });
+    }
+
+    /** Sets what is left of a limit, in units of its amount; what was left before. */
+    CompletionStage<Double> level(String scope, String limit, double to) {
+        if (!Double.isFinite(to)) {
+            throw new IllegalArgumentException("to must be a number, got " + to);
+        }
+        return observe(new Observation.Level(scope, limit, Math.round(to * LEVEL_PARTS)))
+                .thenApply(effect -> {
+                    Effect.Corrected corrected = (Effect.Corrected) effect;
+                    if (!corrected.known()) {
+                        throw new AdminException(
+                                AdminException.Kind.UNKNOWN_LIMIT,
+                                0,
+                                "the policy has no limit " + limit + " of " + scope + " whose level can be set");
+                    }
+                    return corrected.before() / LEVEL_PARTS;
+                });
     }
 
     private CompletionStage<Effect> observe(Observation order) {

@@ -57,7 +57,7 @@ final class Outcomes {
         this.project = project;
         this.client = project.client;
         this.id = project.id();
-        this.reports = new Reports(client, id);
+        this.reports = new Reports(project);
         this.tempo = tempo;
         this.waiters = waiters;
         this.held = held;
@@ -286,6 +286,7 @@ final class Outcomes {
         if (!waiter.result.completeExceptionally(new RefusedException(Refusals.cancelled(id, why)))) {
             waiter.result.thenAccept(permit -> {
                 client.meters.permit(id, permit.modelClass(), "cancelled");
+                project.counting.cancelled(Who.of(permit.call()));
                 leave(permit);
             });
         }

@@ -69,7 +69,7 @@ public record Plan(long agentsAt70, long agentsAt80, Carried binding, List<Carri
     }
 
     /** One limit: its scope, name and stated amount, and the agents that use 80 % of it. */
-    public record Carried(String scope, String limit, long amount, long agentsAt80) {}
+    public record Carried(String scope, String limit, double amount, long agentsAt80) {}
 
     /**
      * What one agent uses.

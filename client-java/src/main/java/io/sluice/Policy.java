@@ -171,6 +171,15 @@ public final class Policy {
         return null;
     }
 
+    /** What that much of a model costs in millionths of a dollar, rounded to the nearest; 0 where it has no price. */
+    long microUsd(String model, Permit.Reserved used) {
+        return spec.prices().stream()
+                .filter(price -> price.models().matches(model))
+                .findFirst()
+                .map(price -> price.weights().microUsd(used))
+                .orElse(0L);
+    }
+
     /** A limit in money that a call without a price draws on. */
     record Unpriced(String scope, String limit) {}
 
@@ -224,8 +233,10 @@ public final class Policy {
             Set<String> workspaces,
             Map<String, Integer> teams,
             Map<Priority, Integer> priorities,
-            @Nullable Ramp ramp) {
+            @Nullable Ramp ramp,
+            List<LimitSpec.ModelWeights> prices) {
         Spec {
+            prices = List.copyOf(prices);
             classes = List.copyOf(classes);
             scopes = List.copyOf(scopes);
             workspaces = Set.copyOf(workspaces);

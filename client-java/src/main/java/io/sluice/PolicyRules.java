@@ -100,7 +100,8 @@ final class PolicyRules {
                 workspaces,
                 teams,
                 priorities,
-                ramp);
+                ramp,
+                prices);
     }
 
     private List<ModelClass> classes(Section root, Provider provider, ScopeRules rules) {

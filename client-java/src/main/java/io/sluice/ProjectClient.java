@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class ProjectClient implements Project {
     final SluiceClient client;
     private final String id;
+    final Counting counting;
     private final Tempo tempo;
     private final PolicyCache policies;
     private final Installer installer;
@@ -28,6 +29,7 @@ final class ProjectClient implements Project {
     private final Waiters waiters = new Waiters();
     private final Outcomes outcomes;
     private final Asking asking;
+    private final OutageRule rule;
     final Observing observing;
     final LocalBudget budget;
     private final Fleet fleet;
@@ -43,6 +45,7 @@ final class ProjectClient implements Project {
     ProjectClient(SluiceClient client, String id) {
         this.client = client;
         this.id = id;
+        this.counting = new Counting(client, id);
         this.tempo = new Tempo(
                 client.timer,
                 System::nanoTime,
@@ -57,9 +60,9 @@ final class ProjectClient implements Project {
         this.handed = new Handed(endings, budget, client.timer, System::nanoTime);
         this.outcomes = new Outcomes(this, tempo, waiters, held, handed, endings);
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
+        observing.onHold(counting::held);
         this.line = new LocalLine(client.timer, budget, outcomes, System::nanoTime);
-        OutageRule rule =
-                new OutageRule(this, outcomes, budget, line, waiters, fleet, observing.learning, System::nanoTime);
+        this.rule = new OutageRule(this, outcomes, budget, line, waiters, fleet, observing.learning, System::nanoTime);
         this.asking = new Asking(client, id, policies, installer, outcomes, rule, observing.learning);
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, rule, System::nanoTime);
         rule.asksBy(asking::ask, heart::greet);
@@ -107,10 +110,34 @@ final class ProjectClient implements Project {
         return id;
     }
 
-    CompletionStage<String> install(Policy policy) {
+    /** @throws AdminException {@code VERSION_MISMATCH} if another version than the expected one is in force */
+    CompletionStage<Store.Installed.Done> install(Policy policy, @Nullable Long expected, String who, boolean drains) {
         return installer
-                .install(policy, policies.cached())
-                .thenCompose(stamp -> policies.youngerThan(0).thenApply(view -> stamp));
+                .install(policy, policies.cached(), expected, Installer.note(who, drains))
+                .thenCompose(done -> policies.youngerThan(0).thenApply(view -> {
+                    if (done.changed()) {
+                        counting.policy(Store.version(done.stamp()), who);
+                    }
+                    return done;
+                }));
+    }
+
+    /** Expires what is due, as any host's sign of life does, by so many of them at most. */
+    CompletionStage<Void> sweep(int most) {
+        return client.store
+                .beat(new Store.BeatAsk(id, client.host, List.of(), List.of(), List.of(), List.of()))
+                .thenCompose(beat -> most > 1 && beat instanceof Store.Beat.Alive alive && alive.more()
+                        ? sweep(most - 1)
+                        : CompletableFuture.completedStage(null));
+    }
+
+    /** Whether its calls meet the policy's outage rule now. */
+    boolean isDegraded() {
+        return rule.isOut();
+    }
+
+    CompletionStage<String> install(Policy policy) {
+        return install(policy, null, client.host, false).thenApply(Store.Installed.Done::stamp);
     }
 
     /** The policy in force now. */
@@ -181,12 +208,12 @@ final class ProjectClient implements Project {
 
     @Override
     public Optional<Duration> hold(String scope, @Nullable Duration length, String reason) {
-        return blocking(() -> new Orders(this).hold(scope, length, reason));
+        return blocking(() -> new Orders(this).hold(scope, length, client.host, reason));
     }
 
     @Override
     public boolean release(@Nullable String scope) {
-        return blocking(() -> new Orders(this).release(scope));
+        return blocking(() -> new Orders(this).release(scope, client.host));
     }
 
     /** Who ends the future in our stead, by cancelling it or by a time-out of its own, keeps nothing. */
@@ -311,6 +338,8 @@ final class ProjectClient implements Project {
     CompletableFuture<Void> lastWords() {
         heart.close();
         CompletableFuture<Void> ended = endings.close(asking::isQuiet);
-        return CompletableFuture.allOf(ended, observing.close());
+        return CompletableFuture.allOf(ended, observing.close())
+                .handle((done, e) -> e)
+                .thenCompose(ignored -> counting.close());
     }
 }

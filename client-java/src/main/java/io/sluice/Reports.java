@@ -9,10 +9,12 @@ import java.time.temporal.ChronoUnit;
 final class Reports {
     private final SluiceClient client;
     private final String project;
+    private final Counting counting;
 
-    Reports(SluiceClient client, String project) {
-        this.client = client;
-        this.project = project;
+    Reports(ProjectClient project) {
+        this.client = project.client;
+        this.project = project.id();
+        this.counting = project.counting;
     }
 
     void started(Call call) {
@@ -22,6 +24,7 @@ final class Reports {
     /** Only what is news. */
     void waits(Waiter waiter, Queued queued) {
         if (waiter.waits(queued, System.nanoTime())) {
+            counting.waits(Who.of(waiter.call, waiter.resolved), waiter.name, queued);
             WaitListener.Waiting news = new WaitListener.Waiting(
                     project,
                     waiter.call,
@@ -41,6 +44,7 @@ final class Reports {
     void granted(Waiter waiter, LivePermit permit) {
         Duration waited = waiter.waited(System.nanoTime());
         client.meters.permit(project, permit.modelClass(), "granted");
+        counting.granted(Who.of(permit.call()), permit.id(), waited, permit.degraded());
         client.meters.waited(project, permit.modelClass(), teamLabel(waiter), waited);
         permit.wouldHaveWaited()
                 .ifPresent(shadow -> client.meters.shadow(project, permit.modelClass(), shadow.limit()));
@@ -50,7 +54,8 @@ final class Reports {
     void gaveUp(Waiter waiter, Throwable cause) {
         Duration waited = waiter.waited(System.nanoTime());
         Resolved resolved = waiter.resolved;
-        if (cause instanceof RefusedException) {
+        if (cause instanceof RefusedException refused) {
+            counting.refused(Who.of(waiter.call, resolved), refused.refusal());
             client.meters.permit(project, resolved == null ? "unknown" : resolved.modelClass(), "refused");
         }
         client.tell(() -> client.listener.gaveUp(project, waiter.call, waited, String.valueOf(cause.getMessage())));

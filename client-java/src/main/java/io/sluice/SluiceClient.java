@@ -114,6 +114,13 @@ final class SluiceClient implements Sluice {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
 
+    /** Tells Redis all that was counted here so far. */
+    CompletableFuture<Void> flush() {
+        return CompletableFuture.allOf(projects.values().stream()
+                .map(project -> project.counting.flush().toCompletableFuture())
+                .toArray(CompletableFuture[]::new));
+    }
+
     /** A result for users: what they chain to it runs on our callback threads, never on the store's. */
     <T> CompletableFuture<T> handOver(CompletionStage<T> ours) {
         return handOver(ours, callbacks);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param version of the policy in force
  * @param mode {@code enforce}, {@code shadow}, or {@code draining} while it is being removed
  * @param degraded whether calls of this process meet the policy's outage rule: Redis does not answer them
- * @param limits of every scope, the project's first; of the scopes of single agents, teams and runs the first 1,000
+ * @param limits of every scope, the project's first; none of single agents', teams' and runs' own
  * @param provider what the provider said last
  * @param waiting at most {@link Admin#MOST_NAMED}, by the order of their flows
  * @param waiters how many wait in all
@@ -42,16 +42,17 @@ public record Status(
     /**
      * How much of a limit is left.
      *
-     * @param scope {@code p} the project, {@code c:sonnet} a class, {@code t:research} a team, {@code a:...} one agent
+     * @param scope {@code p} the project, {@code c:sonnet} a class, {@code t:research} a team
      * @param limit such as {@code itpm} or {@code concurrency}
      * @param amount what the policy states
-     * @param level what may still be taken at once, in units; below 0: debt. Of {@code concurrency} free slots
+     * @param level what may still be taken at once, in units of the amount; below 0: debt. Of {@code concurrency} free slots
      * @param capacity what {@code level} is when nothing was taken
      * @param inFlight calls that run in the scope
-     * @param resetMs until nothing of it is taken any more if nothing more is taken; 0: it is full. Of {@code concurrency} 0
+     * @param resetMs until nothing of it is taken any more if nothing more is taken; 0: it is full, -1: never.
+     *     Of {@code concurrency} 0
      */
     public record Limit(
-            String scope, String limit, long amount, long level, long capacity, long inFlight, long resetMs) {}
+            String scope, String limit, double amount, double level, double capacity, long inFlight, long resetMs) {}
 
     /**
      * What the provider said in an answer.

@@ -68,6 +68,9 @@ public interface Store extends AutoCloseable {
      */
     AutoCloseable listen(String project, String host, Consumer<List<String>> granted);
 
+    /** What it keeps besides what decides. */
+    Records records();
+
     /** Whether the current thread is one that must not block, because it delivers this store's replies. */
     boolean mustNotBlock();
 
@@ -417,6 +420,13 @@ public interface Store extends AutoCloseable {
                 implements Observation {}
 
         /**
+         * Sets what is left of a limit: an operator's order.
+         *
+         * @param toPpm in millionths of a unit of the limit's amount
+         */
+        record Level(String scope, String limit, long toPpm) implements Observation {}
+
+        /**
          * What calls of one class and agent used.
          *
          * @param agent the worker, or {@code -}
@@ -461,6 +471,9 @@ public interface Store extends AutoCloseable {
 
         /** Of a release, of a slow and of a less: whether anything is different now. */
         record Changed(boolean changed) implements Effect {}
+
+        /** Of a level: what was left before, in millionths of a unit; {@code known}: there is such a limit. */
+        record Corrected(boolean known, long before) implements Effect {}
 
         /** Of what is left; {@code drift}: the provider's limit is not the policy's. */
         record Tightened(boolean tightened, boolean drift, boolean adopted) implements Effect {}

@@ -1,6 +1,7 @@
 package io.sluice;
 
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,19 @@ record WeightSpec(
                 cacheRead.movePointRight(decimals).longValueExact(),
                 cacheWrite.movePointRight(decimals).longValueExact(),
                 output.movePointRight(decimals).longValueExact());
+    }
+
+    /** Of weights in dollars: what that much costs, in millionths, rounded to the nearest. */
+    long microUsd(Permit.Reserved used) {
+        return requests.multiply(BigDecimal.valueOf(used.requests()))
+                .add(input.multiply(BigDecimal.valueOf(used.input())))
+                .add(cacheRead.multiply(BigDecimal.valueOf(used.cacheRead())))
+                .add(cacheWrite.multiply(BigDecimal.valueOf(used.cacheWrite())))
+                .add(output.multiply(BigDecimal.valueOf(used.output())))
+                .movePointRight(6)
+                .setScale(0, RoundingMode.HALF_UP)
+                .min(BigDecimal.valueOf(Weights.MAX_EXACT))
+                .longValueExact();
     }
 
     private static BigDecimal or(@Nullable BigDecimal changed, BigDecimal kept) {

@@ -155,6 +155,7 @@ class ArchitectureTest {
                         "Provider",
                         "ProviderException",
                         "Reading",
+                        "Records",
                         "RefillLimit",
                         "Refusal",
                         "RefusedException",

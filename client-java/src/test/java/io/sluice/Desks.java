@@ -32,10 +32,11 @@ final class Desks implements AutoCloseable {
         this(uri, uri);
     }
 
-    Desks(String uri, String uriOfSecond) {
+    /** @param uriOfFirst by which the first process, and it alone, goes */
+    Desks(String uri, String uriOfFirst) {
         this.uri = uri;
-        this.first = Sluice.connect(uri);
-        this.second = Sluice.connect(uriOfSecond);
+        this.first = Sluice.connect(uriOfFirst);
+        this.second = Sluice.connect(uri);
         this.here = first.desk(id, Profiles::of);
         this.there = second.desk(id, Profiles::of);
     }

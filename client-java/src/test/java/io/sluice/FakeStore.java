@@ -124,6 +124,11 @@ final class FakeStore implements Store {
     }
 
     @Override
+    public Records records() {
+        return new NoRecords();
+    }
+
+    @Override
     public boolean mustNotBlock() {
         return false;
     }

@@ -156,6 +156,11 @@ class MetersTest {
         }
 
         @Override
+        public Records records() {
+            return new NoRecords();
+        }
+
+        @Override
         public CompletionStage<Beat> beat(BeatAsk ask) {
             return CompletableFuture.failedStage(new OutageException("timeout", "not here", null));
         }

@@ -106,6 +106,9 @@ final class Arguments {
             arguments.addAll(List.of("left", it.scope(), it.limit()));
             addNumbers(arguments, it.left(), it.step(), it.statedAmount(), it.policyAmount());
             addNumbers(arguments, it.resetUs(), it.dateMs(), it.ageUs());
+        } else if (observation instanceof Observation.Level it) {
+            arguments.addAll(List.of("level", it.scope(), it.limit()));
+            addNumbers(arguments, it.toPpm());
         } else if (observation instanceof Observation.Learn it) {
             arguments.addAll(List.of("learn", it.modelClass(), it.agent()));
             addNumbers(arguments, it.bytes(), it.bytesTokens(), it.cached(), it.input());

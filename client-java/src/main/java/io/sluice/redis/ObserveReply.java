@@ -37,6 +37,9 @@ final class ObserveReply {
         if (told instanceof Observation.Left) {
             return r.sized(3, new Effect.Tightened(r.flag(0), r.flag(1), r.flag(2)));
         }
+        if (told instanceof Observation.Level) {
+            return r.sized(2, new Effect.Corrected(r.flag(0), r.whole(1)));
+        }
         if (told instanceof Observation.Learn learn) {
             Learned ofClass = known(learn.modelClass(), "-", r, 0);
             return r.sized(8, new Effect.Knows(ofClass, known(learn.modelClass(), learn.agent(), r, 4)));

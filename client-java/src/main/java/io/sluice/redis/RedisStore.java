@@ -5,6 +5,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.sluice.OutageException;
+import io.sluice.Records;
 import io.sluice.Sluice.Options;
 import io.sluice.Store;
 import java.security.SecureRandom;
@@ -18,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -38,9 +40,10 @@ public final class RedisStore implements Store {
     private final Messages messages;
     private final Breaker breaker = new Breaker(System::nanoTime);
     private final Map<String, Keys> keys = new ConcurrentHashMap<>();
+    private final RedisRecords records = new RedisRecords(this);
 
     /** Of the project whose command failed last: where the next probe goes. */
-    private volatile String failing = "";
+    private volatile Keys failing = Keys.of("");
 
     private volatile boolean closed;
 
@@ -194,25 +197,60 @@ public final class RedisStore implements Store {
         }
     }
 
-    private Keys keysOf(String project) {
+    @Override
+    public Records records() {
+        return records;
+    }
+
+    /** The index of projects: by id the version, as index.lua writes it. */
+    CompletionStage<Map<String, String>> index() {
+        return answer(() -> connection.commands().hgetall(Keys.PROJECTS));
+    }
+
+    /** The same of one. */
+    CompletionStage<@Nullable String> indexed(String project) {
+        return answer(() -> connection.commands().hget(Keys.PROJECTS, project));
+    }
+
+    private <T extends @Nullable Object> CompletionStage<T> answer(Supplier<CompletionStage<T>> command) {
+        CompletionStage<T> sent;
+        try {
+            sent = command.get();
+        } catch (RuntimeException e) {
+            sent = CompletableFuture.failedStage(e);
+        }
+        return sent.handle((reply, e) -> {
+            if (e != null) {
+                throw Outages.of(e);
+            }
+            return reply;
+        });
+    }
+
+    Keys keysOf(String project) {
         return keys.computeIfAbsent(project, Keys::of);
     }
 
-    private <T extends @Nullable Object> CompletionStage<T> run(
+    <T extends @Nullable Object> CompletionStage<T> run(
             Script script, String project, List<String> arguments, Function<List<Object>, T> decode) {
+        return run(script, keysOf(project), arguments, decode);
+    }
+
+    <T extends @Nullable Object> CompletionStage<T> run(
+            Script script, Keys keys, List<String> arguments, Function<List<Object>, T> decode) {
         // A call that asks must not be the probe: it would pay for it with a time-out.
         if (script == Script.ACQUIRE ? breaker.isOpen() : !breaker.allows()) {
             return CompletableFuture.failedStage(
                     new OutageException("breaker", "Redis did not answer lately and is not asked now", null));
         }
-        return allowed(script, project, arguments).handle((reply, thrown) -> {
+        return allowed(script, keys, arguments).handle((reply, thrown) -> {
             if (thrown == null) {
                 answered();
                 return decode.apply(reply);
             }
             OutageException outage = Outages.of(thrown);
             if (Outages.isNoAnswer(outage)) {
-                failed(project, outage);
+                failed(keys, outage);
             } else {
                 answered();
             }
@@ -221,18 +259,21 @@ public final class RedisStore implements Store {
     }
 
     /** Scripts that write are stopped half way by what their user may not do, so that is asked first. */
-    private CompletionStage<List<Object>> allowed(Script script, String project, List<String> arguments) {
+    private CompletionStage<List<Object>> allowed(Script script, Keys keys, List<String> arguments) {
         Rights.Role role = Rights.Role.of(script);
+        if (role == null) {
+            return sent(script, keys, arguments);
+        }
         CompletionStage<List<Object>> reply = role == Rights.Role.INSPECT
-                ? sent(script, project, arguments)
-                : rights.check(keysOf(project), role).thenCompose(yes -> sent(script, project, arguments));
-        return reply.exceptionallyCompose(e -> rights.explained(keysOf(project), role, e));
+                ? sent(script, keys, arguments)
+                : rights.check(keys, role).thenCompose(yes -> sent(script, keys, arguments));
+        return reply.exceptionallyCompose(e -> rights.explained(keys, role, e));
     }
 
     /** What the driver refuses to send fails like what it could not send. */
-    private CompletionStage<List<Object>> sent(Script script, String project, List<String> arguments) {
+    private CompletionStage<List<Object>> sent(Script script, Keys keys, List<String> arguments) {
         try {
-            return scripts.run(script, keysOf(project), arguments.toArray(String[]::new));
+            return scripts.run(script, keys, arguments.toArray(String[]::new));
         } catch (RuntimeException e) {
             return CompletableFuture.failedStage(e);
         }
@@ -244,8 +285,8 @@ public final class RedisStore implements Store {
         }
     }
 
-    private void failed(String project, OutageException outage) {
-        failing = project;
+    private void failed(Keys keys, OutageException outage) {
+        failing = keys;
         if (breaker.failed()) {
             // Each project in use says what that means for it.
             log.debug("Redis is out ({}): {}", outage.reason(), outage.getMessage());
@@ -258,7 +299,8 @@ public final class RedisStore implements Store {
         CompletableFuture.delayedExecutor(PROBE.toMillis(), TimeUnit.MILLISECONDS)
                 .execute(() -> {
                     if (!closed && breaker.isOpen()) {
-                        hosts(failing, "").whenComplete((hosts, e) -> probeLater());
+                        run(Script.INSPECT, failing.eight(), List.of("", "hosts", ""), Replies::hosts)
+                                .whenComplete((hosts, e) -> probeLater());
                     }
                 });
     }

@@ -219,6 +219,14 @@ final class Replies {
         return part(i) instanceof Long number && number == -1 ? -1 : number(i);
     }
 
+    /** A number that may be below 0. */
+    long whole(int i) {
+        if (part(i) instanceof Long number) {
+            return number;
+        }
+        throw bad();
+    }
+
     long number(int i) {
         if (part(i) instanceof Long number && number >= 0) {
             return number;

@@ -29,13 +29,17 @@ final class Rights {
     enum Role {
         AGENT,
         INSTALL,
-        INSPECT;
+        INSPECT,
+        TALLY;
 
-        static Role of(Script script) {
+        /** {@code null}: nothing is asked first, for the script reads only, or what it may not write is its first write. */
+        static @Nullable Role of(Script script) {
             return switch (script) {
                 case ACQUIRE, SETTLE, BEAT, OBSERVE -> AGENT;
                 case POLICY -> INSTALL;
-                case INSPECT, RIGHTS -> INSPECT;
+                case INSPECT, RIGHTS, STATUS -> INSPECT;
+                case TALLY -> TALLY;
+                case TOLD, REMOVE, INDEX -> null;
             };
         }
 
@@ -44,7 +48,11 @@ final class Rights {
         }
     }
 
-    private record Asked(Keys keys, Role role) {}
+    private record Asked(String keys, Role role) {
+        Asked(Keys keys, Role role) {
+            this(keys.hints(""), role);
+        }
+    }
 
     private final ScriptRunner scripts;
     private final Map<Asked, CompletableFuture<Void>> asked = new ConcurrentHashMap<>();

@@ -22,7 +22,12 @@ enum Script {
     OBSERVE,
     POLICY,
     INSPECT,
-    RIGHTS;
+    RIGHTS,
+    STATUS,
+    TALLY,
+    TOLD,
+    REMOVE,
+    INDEX;
 
     private final String text = expand(label(), Script::read);
     private final String sha = sha(text);

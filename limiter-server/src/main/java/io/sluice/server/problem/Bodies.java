@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
@@ -48,6 +49,8 @@ public final class Bodies {
             return read;
         } catch (DatabindException e) {
             throw e.getCause() instanceof Problem problem ? problem : fault(e);
+        } catch (InputCoercionException e) {
+            throw Problem.invalid(path(e), "must be a whole number of 64 bits");
         } catch (JacksonException e) {
             throw Problem.invalid("", "not JSON: " + e.getOriginalMessage());
         }
@@ -59,9 +62,7 @@ public final class Bodies {
     }
 
     private static Problem fault(DatabindException e) {
-        String path = e.getPath().stream()
-                .map(at -> at.getPropertyName() == null ? "/" + at.getIndex() : "/" + at.getPropertyName())
-                .collect(Collectors.joining());
+        String path = path(e);
         if (e instanceof UnrecognizedPropertyException unknown && unknown.getKnownPropertyIds() != null) {
             List<String> known = new ArrayList<>();
             unknown.getKnownPropertyIds().forEach(id -> known.add(id.toString()));
@@ -69,6 +70,12 @@ public final class Bodies {
         }
         return Problem.invalid(
                 path, "must be " + (e instanceof MismatchedInputException wrong ? wanted(wrong) : "as documented"));
+    }
+
+    private static String path(JacksonException e) {
+        return e.getPath().stream()
+                .map(at -> at.getPropertyName() == null ? "/" + at.getIndex() : "/" + at.getPropertyName())
+                .collect(Collectors.joining());
     }
 
     private static String wanted(MismatchedInputException wrong) {

@@ -112,7 +112,8 @@ public final class Causes {
             case 405 -> new Problem(405, "method_not_allowed", "this address does not take that method");
             case 406 -> new Problem(406, "not_acceptable", "nothing of what is accepted can be made here");
             case 413 -> tooLarge();
-            case 415 -> new Problem(415, "unsupported_media_type", "send application/json");
+            case 415 ->
+                new Problem(415, "unsupported_media_type", "send application/json; a policy may be application/yaml");
             case 400 -> Problem.invalid(told.getReason() == null ? "bad request" : told.getReason());
             default ->
                 new Problem(

@@ -1,11 +1,9 @@
 package io.sluice.server.project;
 
-import com.fasterxml.jackson.annotation.JsonRawValue;
 import io.sluice.Admin;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
@@ -20,6 +18,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** What happens, as it happens. */
 @RestController
@@ -32,10 +32,12 @@ class EventsController {
 
     private final Questions questions;
     private final Streams streams;
+    private final JsonMapper json;
 
-    EventsController(Questions questions, Streams streams) {
+    EventsController(Questions questions, Streams streams, JsonMapper json) {
         this.questions = questions;
         this.streams = streams;
+        this.json = json;
     }
 
     @Operation(
@@ -73,16 +75,18 @@ class EventsController {
                         1)
                 .concatMapIterable(events -> events)
                 .doOnNext(event -> last.set(event.id()))
-                .map(event -> ServerSentEvent.<Object>builder(Told.of(event))
+                .map(event -> ServerSentEvent.<Object>builder(told(event))
                         .id(event.id())
                         .event(event.type())
                         .build());
     }
 
-    /** One event. */
-    private record Told(Instant at, @JsonRawValue String data) {
-        static Told of(Admin.Event event) {
-            return new Told(event.at(), event.data());
+    /** Its data, with when it happened. */
+    private Object told(Admin.Event event) {
+        ObjectNode told = json.createObjectNode().put("at", event.at().toString());
+        if (json.readTree(event.data()) instanceof ObjectNode data) {
+            told.setAll(data);
         }
+        return told;
     }
 }

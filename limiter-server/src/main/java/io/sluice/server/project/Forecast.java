@@ -54,7 +54,7 @@ final class Forecast {
                                 .sum(),
                         6)
                 .divide(BigDecimal.valueOf(LOOKS_BACK.toHours()), 6, RoundingMode.HALF_UP);
-        BigDecimal left = BigDecimal.valueOf(limit.level());
+        BigDecimal left = Numbers.plain(limit.level());
         Instant gone = null;
         if (limit.level() <= 0) {
             gone = now;
@@ -68,8 +68,8 @@ final class Forecast {
         return new Outlook(
                 limit.scope(),
                 limit.limit(),
-                BigDecimal.valueOf(limit.amount()),
-                BigDecimal.valueOf(limit.amount()).subtract(left),
+                Numbers.plain(limit.amount()),
+                Numbers.plain(limit.amount()).subtract(left),
                 perHour,
                 gone,
                 limit.resetMs());

@@ -8,6 +8,7 @@ import io.sluice.server.problem.Problem;
 import io.sluice.server.security.Caller;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.tags.Tag;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +107,8 @@ class OrdersController {
                                     before,
                                     order.to(),
                                     order.reason());
-                            return new Corrected(scope, order.limit(), before, order.to());
+                            return new Corrected(
+                                    scope, order.limit(), Numbers.plain(before), Numbers.plain(order.to()));
                         }));
     }
 
@@ -167,7 +169,7 @@ class OrdersController {
     record Released(String project, boolean released) {}
 
     /** What a level was and is. */
-    record Corrected(String scope, String limit, long from, long to) {}
+    record Corrected(String scope, String limit, BigDecimal from, BigDecimal to) {}
 
     private static String oneLine(@Nullable String reason) {
         if (reason == null
@@ -208,7 +210,7 @@ class OrdersController {
             @Nullable String agent,
             @Nullable String run,
             String limit,
-            Long to,
+            Double to,
             String reason) {
         LevelBody {
             if (limit == null || limit.isBlank() || limit.length() > 128) {
@@ -216,6 +218,9 @@ class OrdersController {
             }
             if (to == null) {
                 throw Problem.invalid("/to", "is needed: what is left of the limit, in its units");
+            }
+            if (!Double.isFinite(to)) {
+                throw Problem.invalid("/to", "must be a number");
             }
             reason = oneLine(reason);
         }

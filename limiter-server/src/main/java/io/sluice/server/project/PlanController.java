@@ -1,5 +1,6 @@
 package io.sluice.server.project;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.sluice.Admin.By;
 import io.sluice.Admin.Step;
 import io.sluice.Plan;
@@ -9,7 +10,6 @@ import io.sluice.server.problem.Problem;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import java.math.BigDecimal;
-import java.math.MathContext;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -90,9 +90,15 @@ class PlanController {
                 plan.binding().limit(),
                 plan.binding().scope(),
                 new PerAgent(
-                        rounded(use.requests()), rounded(use.input()), rounded(use.output()), rounded(use.inFlight())),
+                        Numbers.plain(use.requests()),
+                        Numbers.plain(use.input()),
+                        Numbers.plain(use.output()),
+                        Numbers.plain(use.inFlight())),
                 source,
-                plan.limits());
+                plan.limits().stream()
+                        .map(limit -> new Carried(
+                                limit.scope(), limit.limit(), Numbers.plain(limit.amount()), limit.agentsAt80()))
+                        .toList());
     }
 
     private static void checked(Status status, @Nullable String modelClass) {
@@ -110,10 +116,6 @@ class PlanController {
         return value == null ? 0 : value;
     }
 
-    private static BigDecimal rounded(double value) {
-        return BigDecimal.valueOf(value).round(new MathContext(6)).stripTrailingZeros();
-    }
-
     /**
      * The advice.
      *
@@ -121,15 +123,22 @@ class PlanController {
      * @param limits what each limit carries at 80 %, the fewest first
      */
     record PlanView(
-            long agentsAt70,
-            long agentsAt80,
+            @JsonProperty("agents_at_70") long agentsAt70,
+            @JsonProperty("agents_at_80") long agentsAt80,
             String binding,
             String bindingScope,
             PerAgent perAgent,
             String source,
-            List<Plan.Carried> limits) {}
+            List<Carried> limits) {}
 
     /** What one agent uses. */
     record PerAgent(
             BigDecimal requestsPerMinute, BigDecimal inputPerMinute, BigDecimal outputPerMinute, BigDecimal inFlight) {}
+
+    /** What one limit carries. */
+    record Carried(
+            String scope,
+            String limit,
+            BigDecimal amount,
+            @JsonProperty("agents_at_80") long agentsAt80) {}
 }

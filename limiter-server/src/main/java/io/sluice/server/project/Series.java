@@ -46,7 +46,7 @@ final class Series {
                 gauges.add(
                         "sluice_level",
                         "What may still be taken at once, in units; below 0: debt",
-                        (double) limit.level(),
+                        limit.level(),
                         Labels.of("project", project, "scope", limit.scope(), "limit", limit.limit()));
             }
         }

@@ -2,6 +2,7 @@ package io.sluice.server.project;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.sluice.Status;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,7 +21,7 @@ record StatusView(
         long version,
         String mode,
         boolean degraded,
-        List<Status.Limit> limits,
+        List<Limit> limits,
         List<Said> provider,
         List<Waiting> waiting,
         long waiters,
@@ -38,7 +39,7 @@ record StatusView(
                 status.version(),
                 status.mode(),
                 status.degraded(),
-                status.limits(),
+                status.limits().stream().map(Limit::of).toList(),
                 status.provider().stream().map(Said::of).toList(),
                 status.waiting().stream().map(Waiting::of).toList(),
                 status.waiters(),
@@ -52,6 +53,27 @@ record StatusView(
 
     private static @Nullable Long ms(@Nullable Duration duration) {
         return duration == null ? null : Long.valueOf(duration.toMillis());
+    }
+
+    /** {@code reset_ms} is 0 where it is full, -1 where it never will be. */
+    record Limit(
+            String scope,
+            String limit,
+            BigDecimal amount,
+            BigDecimal level,
+            BigDecimal capacity,
+            long inFlight,
+            long resetMs) {
+        static Limit of(Status.Limit limit) {
+            return new Limit(
+                    limit.scope(),
+                    limit.limit(),
+                    Numbers.plain(limit.amount()),
+                    Numbers.plain(limit.level()),
+                    Numbers.plain(limit.capacity()),
+                    limit.inFlight(),
+                    limit.resetMs());
+        }
     }
 
     record Said(

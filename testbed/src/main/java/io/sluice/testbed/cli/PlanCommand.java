@@ -114,7 +114,7 @@ final class PlanCommand implements Callable<Integer> {
                         .map(limit -> List.of(
                                 Shown.scope(limit.path("scope").asString()),
                                 Shown.text(limit.path("limit").asString()),
-                                Shown.count(limit.path("amount").asLong()),
+                                Shown.count(limit.path("amount").asDouble()),
                                 Shown.count(limit.path("agents_at_80").asLong())))
                         .toList()));
         return lines;

@@ -51,6 +51,11 @@ final class Shown {
         return String.format(Locale.ROOT, "%,d", n);
     }
 
+    /** With two decimals where it is not whole, as money often is. */
+    static String count(double n) {
+        return n == Math.rint(n) ? count((long) n) : String.format(Locale.ROOT, "%,.2f", n);
+    }
+
     /** Twenty cells, as many full as the share says. */
     static String bar(double share) {
         int full = (int) Math.round(20 * Math.min(1, Math.max(0, share)));

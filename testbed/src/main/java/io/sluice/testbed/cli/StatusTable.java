@@ -123,7 +123,7 @@ final class StatusTable {
                             Shown.text(limit.path("limit").asString()),
                             Shown.bar(taken(limit)),
                             percent(taken(limit)),
-                            Shown.count(limit.path("level").asLong()) + " of "
+                            Shown.count(limit.path("level").asDouble()) + " of "
                                     + Shown.count(limit.path(slots ? "amount" : "capacity")
                                             .asLong()),
                             reset > 0 ? Shown.time(reset) : "");
