@@ -72,6 +72,7 @@ function whole(chart, min, max) {
   return [min - half, max + half];
 }
 
+const WHOLE = Array.from({ length: 13 }, (_, i) => [10 ** i, 2 * 10 ** i, 5 * 10 ** i]).flat();
 const KINDS = ['--k1', '--k2', '--k3', '--k4', '--k5', '--k6'];
 
 /**
@@ -118,7 +119,7 @@ export function bars(holder, { height = 120, at }) {
         scales: { x: { range: whole }, y: { range: (u, min, max) => [0, Math.max(1, max) * 1.05] } },
         axes: [
           { ...axis, grid: { show: false }, size: 22, values: (u, ticks) => ticks.map((tick) => drawn.tick(tick)), space: 60 },
-          { ...axis, grid, size: 40, values: (u, ticks) => ticks.map((tick) => drawn.format(tick)), space: 28 },
+          { ...axis, grid, size: 40, incrs: WHOLE, values: (u, ticks) => ticks.map((tick) => drawn.format(tick)), space: 28 },
         ],
         series: [
           {},

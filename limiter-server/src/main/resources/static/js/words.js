@@ -6,9 +6,9 @@ const MONEY = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const DAY_AND_CLOCK = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
-/** 1234 → 1,234; 1234567 → 1.23M. */
-export function count(n) {
-  return Math.abs(n) < 100_000 ? PLAIN.format(n) : COMPACT.format(n);
+/** 1234 → 1,234; 1234567 → 1.23M. `plain`: what is smaller is written out. */
+export function count(n, plain = 100_000) {
+  return Math.abs(n) < plain ? PLAIN.format(n) : COMPACT.format(n);
 }
 
 export function percent(share) {

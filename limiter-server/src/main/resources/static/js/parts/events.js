@@ -1,24 +1,24 @@
 // What happened, the newest first.
 import { byId, el, show } from '../dom.js';
-import { clock, count, dayAndClock, scope, spaced } from '../words.js';
+import { clock, count, dayAndClock, duration, scope, spaced } from '../words.js';
 
 const MOST = 60;
+const UNSAID = new Set(['outcome', 'retryable', 'project']);
 const ORDINARY = new Set(['permit', 'wait']); // many, and told by the gauges
 
+/** What is left of an event when its words are said: `agent a, left 2 s`. */
 function figures(data) {
   return Object.entries(data)
-    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value) && value !== '')
-    .map(([name, value]) => `${spaced(name)} ${typeof value === 'number' ? count(value) : name === 'scope' ? scope(value) : value}`)
+    .filter(([name, value]) => !UNSAID.has(name) && ['string', 'number'].includes(typeof value) && value !== '')
+    .map(([name, value]) => (name.endsWith('_ms') ? `${spaced(name.slice(0, -3))} ${duration(value)}` : `${spaced(name)} ${typeof value === 'number' ? count(value) : value}`))
     .join(', ');
 }
 
-/** An event in words: `[word, text]`. Pure. */
-export function words(type, data) {
-  const where = data.scope ? scope(data.scope) : data.class ? `class ${data.class}` : '';
-  const { who, reason, kind, version, scope: _scope, class: _class, ...rest } = data;
-  const by = who ? `by ${who}` : '';
-  const said = [where, kind ? spaced(kind) : '', version ? `version ${version}` : '', by, reason ?? '', figures(rest)].filter((text) => text !== '');
-  return [type, said.join(' · ')];
+/** An event in words. Pure. */
+export function words(data) {
+  const { who, reason, kind, version, scope: where, class: modelClass, ...rest } = data;
+  const place = modelClass ? `class ${modelClass}` : /^(p$|\w:)/.test(where ?? '') ? scope(where) : '';
+  return [kind ? spaced(kind) : '', place, version ? `version ${version}` : '', reason ?? '', figures(rest), who ? `by ${who}` : ''].filter((text) => text !== '').join(' · ');
 }
 
 export function showEvent(event) {
@@ -33,10 +33,10 @@ export function showEvent(event) {
   }
   const at = Date.parse(data.at ?? '') || Number((event.id ?? '').split('-')[0]) || Date.now();
   const { at: _at, ...inner } = data;
-  const [word, text] = words(event.type, typeof inner.data === 'object' && inner.data !== null ? inner.data : inner);
+  const text = words(typeof inner.data === 'object' && inner.data !== null ? inner.data : inner);
   const list = byId('events');
   list.prepend(
-    el('li', { data: { type: event.type } }, el('time', { text: at < Date.now() - 43_200_000 ? dayAndClock(at) : clock(at), datetime: new Date(at).toISOString() }), el('span', { class: 'tag', data: { mood: mood(word) }, text: word }), el('span', { class: 'event-text', text })),
+    el('li', { data: { type: event.type } }, el('time', { text: at < Date.now() - 43_200_000 ? dayAndClock(at) : clock(at), datetime: new Date(at).toISOString() }), el('span', { class: 'tag', data: { mood: mood(event.type) }, text: event.type }), el('span', { class: 'event-text', text })),
   );
   while (list.children.length > MOST) {
     list.lastElementChild.remove();
