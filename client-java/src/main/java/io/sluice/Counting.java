@@ -52,10 +52,22 @@ final class Counting {
     }
 
     /** A permit ended, for the first time. */
-    void ended(Who who, String id, Permit.How how, Permit.Reserved charged, long microUsd) {
+    void ended(Who who, String id, Permit.How how, Permit.Reserved charged) {
         String outcome = how.name().toLowerCase(Locale.ROOT);
         telling.count(batch -> {
             permit(batch, who, outcome);
+            batch.happened("permit", () -> {
+                Map<String, Object> data = data(who, outcome, id);
+                data.put("input", charged.input() + charged.cacheRead() + charged.cacheWrite());
+                data.put("output", charged.output());
+                return data;
+            });
+        });
+    }
+
+    /** What a permit was charged at its end, be it late. */
+    void used(Who who, Permit.Reserved charged, long microUsd) {
+        telling.count(batch -> {
             tokens(batch, who, "input", charged.input());
             tokens(batch, who, "cache_read", charged.cacheRead());
             tokens(batch, who, "cache_write", charged.cacheWrite());
@@ -71,12 +83,6 @@ final class Counting {
                             microUsd,
                             0,
                             0));
-            batch.happened("permit", () -> {
-                Map<String, Object> data = data(who, outcome, id);
-                data.put("input", charged.input() + charged.cacheRead() + charged.cacheWrite());
-                data.put("output", charged.output());
-                return data;
-            });
         });
     }
 

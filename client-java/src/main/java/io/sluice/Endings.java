@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,17 +57,25 @@ final class Endings {
 
         final long untilNs = System.nanoTime() + KEPT_NS;
 
+        /** Told what became of it, if Redis says so at last. */
+        final Consumer<Settled> heard;
+
         /** Whether it is on its way just now. */
         volatile boolean sent;
 
-        Unheard(Settlement settlement) {
-            this(settlement.permit(), settlement, () -> null);
+        Unheard(Settlement settlement, Consumer<Settled> heard) {
+            this(settlement.permit(), settlement, () -> null, heard);
         }
 
-        Unheard(PermitName permit, @Nullable Settlement settlement, Supplier<@Nullable Settlement> otherwise) {
+        Unheard(
+                PermitName permit,
+                @Nullable Settlement settlement,
+                Supplier<@Nullable Settlement> otherwise,
+                Consumer<Settled> heard) {
             this.permit = permit;
             this.settlement = settlement;
             this.otherwise = otherwise;
+            this.heard = heard;
         }
 
         @Nullable
@@ -95,11 +104,15 @@ final class Endings {
         this.project = project;
     }
 
-    /** Ends a permit; three time-outs in a row, and it is told again in the background. */
-    CompletionStage<Settled> end(Settlement settlement) {
+    /**
+     * Ends a permit; three time-outs in a row, and it is told again in the background.
+     *
+     * @param late told what Redis says of it then
+     */
+    CompletionStage<Settled> end(Settlement settlement, Consumer<Settled> late) {
         ending.add(settlement.permit());
         return counted(() -> send(settlement, 1)).whenComplete((settled, e) -> {
-            if (e != null && remember(new Unheard(settlement))) {
+            if (e != null && remember(new Unheard(settlement, late))) {
                 willTellAgain();
             }
             ending.remove(settlement.permit());
@@ -108,7 +121,8 @@ final class Endings {
 
     /** Nobody wants it any more: whatever Redis holds under this name, a place in line or a permit, goes as if it never was. */
     void undo(PermitName name) {
-        Unheard unheard = new Unheard(new Settlement(project, name, "undone", client.host, 0, List.of()));
+        Unheard unheard =
+                new Unheard(new Settlement(project, name, "undone", client.host, 0, List.of()), settled -> {});
         if (remember(unheard)) {
             tell(unheard);
         }
@@ -121,7 +135,7 @@ final class Endings {
      * @param otherwise what Redis must be charged where it does not know it
      */
     void tell(PermitName name, @Nullable Settlement known, Supplier<@Nullable Settlement> otherwise) {
-        Unheard unheard = new Unheard(name, known, otherwise);
+        Unheard unheard = new Unheard(name, known, otherwise, settled -> {});
         if (remember(unheard)) {
             tell(unheard);
         }
@@ -180,6 +194,7 @@ final class Endings {
             if (e == null) {
                 backlog.remove(unheard.key(), unheard);
                 dropped.set(0);
+                unheard.heard.accept(settled);
             } else {
                 willTellAgain();
             }
@@ -192,7 +207,7 @@ final class Endings {
         if (next == null) {
             return CompletableFuture.completedStage(new Settled.Unknown());
         }
-        return send(next, TRIES).thenCompose(settled -> {
+        return send(next, TRIES).thenApply(settled -> own(settled, next)).thenCompose(settled -> {
             if (!(settled instanceof Settled.Unknown) || unheard.settlement == null) {
                 return CompletableFuture.completedStage(settled);
             }
@@ -235,8 +250,18 @@ final class Endings {
                 .settle(settlement)
                 .whenComplete((s, e) -> client.meters.script("settle", Duration.ofNanos(System.nanoTime() - sent)))
                 .exceptionallyCompose(e -> attempt < TRIES && isTimeout(e)
-                        ? send(settlement, attempt + 1)
+                        ? send(settlement, attempt + 1).thenApply(settled -> own(settled, settlement))
                         : CompletableFuture.failedStage(Blocking.cause(e)));
+    }
+
+    /** Of one that was sent before: what has ended just so already was ended by that. */
+    private static Settled own(Settled settled, Settlement sent) {
+        return settled instanceof Settled.Ended ended
+                        && ended.already()
+                        && ended.state().equals(sent.how())
+                        && ended.memo().equals(sent.memo())
+                ? new Settled.Ended(ended.state(), false, ended.memo())
+                : settled;
     }
 
     private static boolean isTimeout(Throwable e) {

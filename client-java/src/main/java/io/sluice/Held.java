@@ -143,8 +143,9 @@ final class Held {
     }
 
     private CompletionStage<Ending> endInRedis(LivePermit permit, How how, Reserved used) {
-        CompletionStage<Ending> ended =
-                endings.end(permit.settlement(how, used)).thenApply(settled -> ending(settled, used));
+        CompletionStage<Ending> ended = endings.end(
+                        permit.settlement(how, used), settled -> heardLate(permit, settled, used))
+                .thenApply(settled -> ending(settled, used));
         if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED) {
             return ended;
         }
@@ -158,7 +159,14 @@ final class Held {
 
     /** Ends one of which this process knows the name only. */
     CompletionStage<Ending> end(Settlement settlement) {
-        return endings.end(settlement).thenApply(settled -> ending(settled, NOTHING));
+        return endings.end(settlement, late -> {}).thenApply(settled -> ending(settled, NOTHING));
+    }
+
+    /** Of a permit whose caller was told that Redis did not answer; who rode it out was told of an end, and that is counted. */
+    private static void heardLate(LivePermit permit, Settled settled, Reserved used) {
+        if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED && !(settled instanceof Settled.Lost)) {
+            permit.endedLate(ending(settled, used));
+        }
     }
 
     /** What was given without Redis ends without Redis; it is told of it. */

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +57,9 @@ final class LivePermit implements Permit {
 
     /** The one ending of this permit, once somebody has asked for one. */
     private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
+
+    /** Counts its end, once there is one. */
+    private volatile Consumer<Ending> onEnd = result -> {};
 
     /** The requests that left under it. */
     final Sends sends = new Sends();
@@ -366,9 +370,10 @@ final class LivePermit implements Permit {
         }
         int requests = how == How.CANCELLED ? 0 : sends.count();
         Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
+        onEnd = result -> count(how, result, usage, requests);
         project.end(this, how, all).whenComplete((result, e) -> {
             if (e == null) {
-                count(result, usage, requests);
+                onEnd.accept(result);
                 mine.complete(result);
             } else {
                 mine.completeExceptionally(Blocking.cause(e));
@@ -377,17 +382,23 @@ final class LivePermit implements Permit {
         return mine;
     }
 
-    private void count(Ending result, @Nullable Usage usage, int requests) {
+    /** Its caller could not be told of its end. */
+    void endedLate(Ending result) {
+        onEnd.accept(result);
+    }
+
+    private void count(How how, Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
+        // Its lease had run out, which Redis has counted, and what it used was booked all the same.
+        boolean late = result.ended() == How.EXPIRED && how != How.CANCELLED;
         if (!result.already()) {
             meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
+            project.counting.ended(Who.of(call), id(), result.ended(), result.charged());
+        }
+        if (!result.already() || late) {
             meters.tokens(project.id(), modelClass(), result.charged());
-            project.counting.ended(
-                    Who.of(call),
-                    id(),
-                    result.ended(),
-                    result.charged(),
-                    policy().microUsd(call.call().model, result.charged()));
+            project.counting.used(
+                    Who.of(call), result.charged(), policy().microUsd(call.call().model, result.charged()));
             if (requests > 1) {
                 meters.resends(project.id(), requests - 1);
             }
