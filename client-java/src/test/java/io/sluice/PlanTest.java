@@ -1,6 +1,7 @@
 package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.sluice.Admin.Used;
 import java.time.Instant;
@@ -8,10 +9,46 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PlanTest {
     private static final Instant EIGHT = Instant.parse("2026-11-30T08:00:00Z");
     private static final Instant HALF_PAST_NINE = Instant.parse("2026-11-30T09:30:00Z");
+
+    @ParameterizedTest
+    @CsvSource({
+        // limit, amount, requests, input, output, in flight, at 70 %, at 80 %
+        "itpm, 2000000, 4, 20000, 900, 1, 70, 80",
+        "itpm, 2000000, 4, 30000, 900, 1, 46, 53",
+        "rpm, 50, 4, 20000, 900, 1, 8, 10",
+        "otpm, 8000, 1, 1, 1000, 0, 5, 6",
+        "tpm, 100000, 1, 900, 100, 0, 70, 80",
+        "concurrency, 10, 1, 1, 1, 1, 7, 8",
+        "concurrency, 10, 1, 1, 1, 0.5, 14, 16",
+        "rpd, 1440, 1, 1, 1, 1, 0, 0",
+        "rpd, 14400, 1, 1, 1, 1, 7, 8",
+        "agents, 10, 1, 1, 1, 1, 7, 8",
+        // what binary fractions would round down to 6 and 2
+        "rpm, 10, 1, 0, 0, 0, 7, 8",
+        "rpm, 3, 0.7, 0, 0, 0, 3, 3",
+        // closed: it carries nobody
+        "rpm, 0, 1, 0, 0, 0, 0, 0",
+    })
+    void oneLimit(
+            String limit,
+            double amount,
+            double requests,
+            double input,
+            double output,
+            double inFlight,
+            long at70,
+            long at80) {
+        Plan plan = Plan.of(List.of(limit("p", limit, amount)), null, new Plan.Use(requests, input, output, inFlight))
+                .orElseThrow();
+        assertThat(plan.agentsAt70()).isEqualTo(at70);
+        assertThat(plan.agentsAt80()).isEqualTo(at80);
+    }
 
     @Test
     void theLimitThatCarriesFewestBindsAndAgentsAreRoundedDown() {
@@ -32,10 +69,7 @@ class PlanTest {
         assertThat(plan.binding().scope()).isEqualTo("c:sonnet");
         assertThat(plan.limits())
                 .extracting(Plan.Carried::limit, Plan.Carried::agentsAt80)
-                .containsExactly(
-                        org.assertj.core.groups.Tuple.tuple("itpm", 76L),
-                        org.assertj.core.groups.Tuple.tuple("concurrency", 400L),
-                        org.assertj.core.groups.Tuple.tuple("rpm", 800L));
+                .containsExactly(tuple("itpm", 76L), tuple("concurrency", 400L), tuple("rpm", 800L));
     }
 
     @Test
@@ -54,15 +88,11 @@ class PlanTest {
     void whatNoLimitCountsHasNoPlan() {
         assertThat(Plan.of(List.of(limit("c:sonnet", "otpm", 100)), "sonnet", new Plan.Use(1, 5, 0, 0)))
                 .isEmpty();
+        assertThat(Plan.of(List.of(limit("p", "rpm", 10)), null, new Plan.Use(0, 5, 5, 5)))
+                .isEmpty();
+        assertThat(Plan.of(List.of(), null, new Plan.Use(1, 1, 1, 1))).isEmpty();
         assertThat(Plan.of(List.of(limit("p", "gpu_seconds", 100)), null, new Plan.Use(1, 5, 7, 1)))
                 .isEmpty();
-    }
-
-    @Test
-    void aClosedLimitCarriesNobody() {
-        Plan plan = Plan.of(List.of(limit("c:sonnet", "rpm", 0)), "sonnet", new Plan.Use(1, 0, 0, 0))
-                .orElseThrow();
-        assertThat(plan.agentsAt80()).isZero();
     }
 
     /** Sessions grow: an agent's busiest hour is the late one, and the hour under way lasted 30 minutes so far. */
@@ -101,7 +131,7 @@ class PlanTest {
                 .isEmpty();
     }
 
-    private static Status.Limit limit(String scope, String name, long amount) {
+    private static Status.Limit limit(String scope, String name, double amount) {
         return new Status.Limit(scope, name, amount, amount, amount, 0, 0);
     }
 

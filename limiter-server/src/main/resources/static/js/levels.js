@@ -32,3 +32,8 @@ export function key(limit) {
 export function isOneOfMany(scope) {
   return /^[ar]:/.test(scope);
 }
+
+/** Whether a hold lets nobody in; one that is over is told until it has opened in full. */
+export function isClosed(hold) {
+  return hold !== undefined && (hold.left_ms === null || hold.left_ms === undefined || hold.left_ms > 0);
+}

@@ -1,6 +1,7 @@
 // What is on hold, for how long still, and how to end it; and a hold of one's own.
 import { api } from '../api.js';
 import { byId, el, keyed, options, part, setText, show } from '../dom.js';
+import { isClosed } from '../levels.js';
 import { countdown, duration, scope, spaced } from '../words.js';
 
 let known = new Map();
@@ -18,11 +19,13 @@ export function showHolds(status, id, may) {
   known = next;
   show(byId('hold-open'), may);
   byId('holds').classList.toggle('calm', next.size === 0);
+  byId('holds').classList.toggle('closed', [...next.values()].some(isClosed));
   show(byId('holds-none'), next.size === 0);
   keyed(byId('holds-list'), [...next.values()], (hold) => hold.scope, make, (item, hold) => {
+    item.dataset.closed = isClosed(hold);
     setText(part(item, 'kind'), spaced(hold.kind));
     setText(part(item, 'reason'), hold.reason || (hold.retryable === false ? 'the same request cannot succeed before it ends' : ''));
-    setText(part(item, 'since'), hold.since ? `held for ${duration(Math.max(0, Date.now() - Date.parse(hold.since)))}` : '');
+    setText(part(item, 'since'), hold.since && isClosed(hold) ? `held for ${duration(Math.max(0, Date.now() - Date.parse(hold.since)))}` : '');
     show(part(item, 'release'), may);
   });
   tick();
@@ -40,20 +43,21 @@ export function tick() {
     const hold = known.get(item.dataset.key);
     if (hold) {
       const left = hold.ends === null ? null : hold.ends - now;
-      setText(part(item, 'left'), left === null ? 'until released' : left > 0 ? countdown(left) : 'opening, a few calls at first');
+      setText(part(item, 'left'), left === null ? 'until released' : left > 0 ? countdown(left) : 'open again, a few calls at first');
       part(item, 'fill').style.transform = `scaleX(${left === null ? 1 : hold.whole > 0 ? Math.max(0, left / hold.whole) : 0})`;
     }
   }
 }
 
+/** Says what closed and what opened again, to whoever cannot see it. */
 function tell(next) {
   for (const hold of next.values()) {
-    if (!known.has(hold.scope)) {
+    if (isClosed(hold) && !isClosed(known.get(hold.scope))) {
       setText(byId('news'), `${scope(hold.scope)} is on hold: ${spaced(hold.kind)} ${hold.reason ?? ''}`);
     }
   }
-  for (const name of known.keys()) {
-    if (!next.has(name)) {
+  for (const [name, hold] of known) {
+    if (isClosed(hold) && !isClosed(next.get(name))) {
       setText(byId('news'), `The hold of ${scope(name)} is over`);
     }
   }

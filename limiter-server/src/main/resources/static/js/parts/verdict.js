@@ -1,12 +1,7 @@
 // The one sentence at the top: why the fleet waits, or that it does not.
 import { byId, el, keyed, part, setText } from '../dom.js';
-import { isOneOfMany, state, taken } from '../levels.js';
+import { isClosed, isOneOfMany, state, taken } from '../levels.js';
 import { count, duration, limit as limitName, obstacle, percent, scope, spaced, times } from '../words.js';
-
-/** Holds that let nobody in at present. */
-export function closedHolds(status) {
-  return (status.holds ?? []).filter((hold) => hold.left_ms === null || hold.left_ms === undefined || hold.left_ms > 0);
-}
 
 function waiters(status) {
   return status.waiters ?? status.waiting.length;
@@ -32,7 +27,7 @@ export function verdict(status) {
   if (status.mode === 'draining') {
     return { text: 'This project is being removed', more: 'New calls are refused; it goes when the last permit has ended.', mood: 'stop' };
   }
-  const holds = closedHolds(status);
+  const holds = status.holds.filter(isClosed);
   const whole = holds.find((hold) => hold.scope === 'p');
   if (whole) {
     return { text: 'The whole project is on hold', more: `${held(whole)} ${inLine}`, mood: 'stop' };

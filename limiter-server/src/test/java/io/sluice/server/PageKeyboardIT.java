@@ -44,7 +44,8 @@ class PageKeyboardIT {
         browser.press("by hand", Keys.ENTER);
         browser.sees("#holds-list", "by hand");
         assertThat(browser.text("#verdict")).isEqualTo("The whole project is on hold");
-        browser.until("the focus is back where it came from", () -> browser.focused().equals("hold-open"));
+        browser.until(
+                "the focus is back where it came from", () -> browser.focused().equals("hold-open"));
 
         browser.tabTo("#holds-list button");
         browser.press(Keys.ENTER);
@@ -60,7 +61,8 @@ class PageKeyboardIT {
         browser.press(Keys.ENTER);
         browser.until("the dialog is open", () -> browser.find("#hold-dialog").isDisplayed());
         browser.press(Keys.ESCAPE);
-        browser.until("the dialog is closed", () -> !browser.find("#hold-dialog").isDisplayed());
+        browser.until(
+                "the dialog is closed", () -> !browser.find("#hold-dialog").isDisplayed());
         assertThat(browser.focused()).isEqualTo("hold-open");
     }
 
@@ -92,8 +94,7 @@ class PageKeyboardIT {
                 return [...document.querySelectorAll('button, input, select, textarea, a, [role=meter]')]
                     .filter((e) => !(e.textContent.trim() && e.matches('button, a')) && !e.getAttribute('aria-label')
                         && !(e.labels && [...e.labels].some((l) => l.textContent.trim())))
-                    .map((e) => e.outerHTML).join()"""))
-                .isEmpty();
+                    .map((e) => e.outerHTML).join()""")).isEmpty();
         assertThat(browser.find("#connection").getDomAttribute("role")).isEqualTo("status");
     }
 }

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.http.client.ReactorResourceFactory;
 
 /** The server as it is started by {@code java -jar}, in this JVM, on a port of its own. */
 final class Started implements AutoCloseable {
@@ -23,7 +25,18 @@ final class Started implements AutoCloseable {
     static Started on(String redis, String... arguments) {
         List<String> all = new ArrayList<>(List.of("--server.port=0", "--sluice.redis=" + redis));
         all.addAll(List.of(arguments));
-        return new Started(new SpringApplicationBuilder(Server.class).run(all.toArray(String[]::new)));
+        return new Started(new SpringApplicationBuilder(Server.class)
+                .initializers(Started::withThreadsOfItsOwn)
+                .run(all.toArray(String[]::new)));
+    }
+
+    /** A server that is closed closes its threads: with those of the whole JVM every other server here would go too. */
+    private static void withThreadsOfItsOwn(ConfigurableApplicationContext context) {
+        ((GenericApplicationContext) context).registerBean(ReactorResourceFactory.class, () -> {
+            ReactorResourceFactory threads = new ReactorResourceFactory();
+            threads.setUseGlobalResources(false);
+            return threads;
+        });
     }
 
     /** One without tokens on the Redis that everybody shares, for tests that keep to projects of their own. */
