@@ -102,7 +102,7 @@ final class SluiceClient implements Sluice {
 
     @Override
     public Desk desk(String project, Function<Provider, Profile> profiles) {
-        return new DeskClient(client(project), profiles);
+        return new DeskClient(client(project).listening(), profiles);
     }
 
     @Override

@@ -147,6 +147,7 @@ class ArchitectureTest {
                         "LimitReading",
                         "OutageException",
                         "Permit",
+                        "Plan",
                         "PlanWindow",
                         "Policy",
                         "Priority",

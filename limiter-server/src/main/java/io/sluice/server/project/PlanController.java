@@ -3,6 +3,7 @@ package io.sluice.server.project;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.sluice.Admin.By;
 import io.sluice.Admin.Step;
+import io.sluice.Plan;
 import io.sluice.Provider;
 import io.sluice.Status;
 import io.sluice.server.problem.Problem;
@@ -56,9 +57,9 @@ class PlanController {
                 checked("in_flight", inFlight));
         boolean isGiven = input != null || output != null || requests != null || inFlight != null;
         return questions.ask(admin -> admin.status(project)).flatMap(status -> {
-            List<Plan.Limit> limits = limits(status, modelClass);
+            checked(status, modelClass);
             return (isGiven ? Mono.just(given) : observed(project))
-                    .map(use -> view(limits, use, isGiven ? "given" : "observed"));
+                    .map(use -> view(status, modelClass, use, isGiven ? "given" : "observed"));
         });
     }
 
@@ -71,7 +72,7 @@ class PlanController {
                 .ask(admin -> admin.usage(project, to.minus(LOOKS_BACK), to, Step.HOUR, By.AGENT))
                 .zipWith(
                         cachedCounts,
-                        (rows, counts) -> Observed.late(rows, to, counts)
+                        (rows, counts) -> Plan.Use.observed(rows, to, counts)
                                 .orElseThrow(() -> new Problem(
                                         422,
                                         "not_observed",
@@ -79,44 +80,33 @@ class PlanController {
                                                 + "requests_per_minute or in_flight")));
     }
 
-    private static PlanView view(List<Plan.Limit> limits, Plan.Use use, String source) {
-        Plan.Advice advice = Plan.of(limits, use)
+    private static PlanView view(Status status, @Nullable String modelClass, Plan.Use use, String source) {
+        Plan plan = Plan.of(status.limits(), modelClass, use)
                 .orElseThrow(() ->
                         new Problem(422, "unlimited", "no limit of the project counts anything that these agents use"));
         return new PlanView(
-                advice.agentsAt70(),
-                advice.agentsAt80(),
-                advice.binding().name(),
-                advice.binding().scope(),
+                plan.agentsAt70(),
+                plan.agentsAt80(),
+                plan.binding().limit(),
+                plan.binding().scope(),
                 new PerAgent(
                         Numbers.plain(use.requests()),
                         Numbers.plain(use.input()),
                         Numbers.plain(use.output()),
                         Numbers.plain(use.inFlight())),
                 source,
-                advice.all().stream()
-                        .map(entry -> new Carried(
-                                entry.getKey().scope(),
-                                entry.getKey().name(),
-                                Numbers.plain(entry.getKey().amount()),
-                                entry.getValue()))
+                plan.limits().stream()
+                        .map(limit -> new Carried(
+                                limit.scope(), limit.limit(), Numbers.plain(limit.amount()), limit.agentsAt80()))
                         .toList());
     }
 
-    /** Those of the whole project and of the class, or of all classes where none is named. */
-    private static List<Plan.Limit> limits(Status status, @Nullable String modelClass) {
+    private static void checked(Status status, @Nullable String modelClass) {
         if (modelClass != null
                 && status.inFlight().keySet().stream().noneMatch(("c:" + modelClass)::equals)
                 && status.limits().stream().noneMatch(limit -> limit.scope().equals("c:" + modelClass))) {
             throw new Problem(422, "unknown_class", "the policy has no class " + modelClass);
         }
-        return status.limits().stream()
-                .filter(limit -> limit.scope().equals("p")
-                        || (modelClass == null
-                                ? limit.scope().startsWith("c:")
-                                : limit.scope().equals("c:" + modelClass)))
-                .map(limit -> new Plan.Limit(limit.scope(), limit.limit(), limit.amount()))
-                .toList();
     }
 
     private static double checked(String name, @Nullable Double value) {

@@ -25,6 +25,8 @@ import picocli.CommandLine.TypeConversionException;
             EmulatorCommand.class,
             FleetCommand.class,
             PolicyCommand.class,
+            StatusCommand.class,
+            PlanCommand.class,
             HoldCommand.class,
             ReleaseCommand.class,
             ClassifyCommand.class,

@@ -1,9 +1,8 @@
-package io.sluice.server.project;
+package io.sluice;
 
 import io.sluice.Admin.Used;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -11,25 +10,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
-/**
- * What one agent uses late in its session, from what was seen: its busiest hour stands for that, because sessions grow; of all
- * agents the use that only a tenth exceed stands for the fleet. How many calls are in flight is not seen here. Pure.
- */
-final class Observed {
+/** What one agent uses late in its session, from what was seen. Pure. */
+final class ObservedUse {
     private static final double ALL_BUT_A_TENTH = 0.9;
 
     /** An agent that was there for less than that of an hour says nothing of a minute. */
     private static final Duration LEAST = Duration.ofMinutes(1);
 
-    private Observed() {}
+    private ObservedUse() {}
 
-    /**
-     * The use; empty where no agent was seen.
-     *
-     * @param rows by hour and agent
-     * @param now the end of the last hour's time so far
-     * @param cachedCounts whether the provider's input limits count what is read from its cache
-     */
     static Optional<Plan.Use> late(List<Used> rows, Instant now, boolean cachedCounts) {
         Map<String, Used> busiest = new HashMap<>();
         for (Used row : rows) {
@@ -49,7 +38,7 @@ final class Observed {
     }
 
     private static double input(Used row, boolean cachedCounts) {
-        return row.input() + row.cacheWrite() + (cachedCounts ? row.cacheRead() : 0);
+        return (double) row.input() + row.cacheWrite() + (cachedCounts ? row.cacheRead() : 0);
     }
 
     private static double rate(Used row, Instant now) {
@@ -64,8 +53,7 @@ final class Observed {
     }
 
     private static double most(Collection<Used> rows, ToDoubleFunction<Used> use) {
-        List<Double> sorted =
-                new ArrayList<>(rows.stream().map(use::applyAsDouble).sorted().toList());
+        List<Double> sorted = rows.stream().map(use::applyAsDouble).sorted().toList();
         return sorted.get((int) Math.ceil(ALL_BUT_A_TENTH * sorted.size()) - 1);
     }
 }
