@@ -31,11 +31,16 @@ record AgentConfig(
 
     Caller caller() {
         return switch (strategy) {
-            case SLUICE -> new SluiceCaller(needed(redis), project, "fleet-" + run + "-p" + process);
+            case SLUICE -> new SluiceCaller(needed(redis), project, host());
             case NONE -> new NoAdmission();
             case PER_PROCESS -> Bucket4jAdmission.perProcess(numbers, processes);
             case BUCKET4J -> Bucket4jAdmission.shared(numbers, needed(redis), "fleet:{" + project + "}:" + run + ":");
         };
+    }
+
+    /** Its name in the fleet. */
+    String host() {
+        return "fleet-" + run + "-p" + process;
     }
 
     private static String needed(@Nullable String redis) {

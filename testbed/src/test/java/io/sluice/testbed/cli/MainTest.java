@@ -47,7 +47,7 @@ class MainTest {
             fleet --policy GOOD --target http://localhost:1 --strategy none | 3 | localhost:1
             demo --compare luck                                       | 2 | got 'luck'
             demo --agents 0                                           | 2 | agents must be 1 to 200
-            bench luck                                                | 2 | WHAT must be pairs or queue, got 'luck'
+            bench luck                                                | 2 | WHAT must be pairs, queue or chaos, got 'luck'
             bench --rounds 0                                          | 2 | rounds must be 1 to 50, got 0
             bench pairs --threads 1                                   | 2 | threads must be 2 to 256, got 1
             bench --seconds 10m                                       | 2 | seconds must be 0.05 to 300, got 600
