@@ -15,7 +15,7 @@ final class Allowances {
 
     private static final long LARGEST_OUTPUT = 1_560;
 
-    /** What writes are lost where a primary is killed: a replica is behind by less. */
+    /** Where a primary is killed its replica is behind by less. */
     private static final long LOST_MS = 1_000;
 
     /** Hosts tell what they spent meanwhile as soon as Redis answers, and it takes them this long to notice. */
@@ -31,10 +31,11 @@ final class Allowances {
     }
 
     /**
-     * Hosts begin with what their buckets hold, and when Redis is back it has refilled, and does not know yet what they used.
+     * Hosts begin with what their buckets hold; and when Redis is back its own have refilled, and do not know yet what was
+     * used meanwhile.
      */
     private static Credit outage(Limit limit, Happening one) {
-        double units = one.isOutage() ? SHARE * (Terms.burst(limit) + refilled(limit, one.outageMs())) : 0;
+        double units = one.isOutage() ? SHARE * Terms.burst(limit) + refilled(limit, one.outageMs()) : 0;
         return new Credit(one.outMs(), one.toMs() + TOLD_MS, units);
     }
 
@@ -43,11 +44,15 @@ final class Allowances {
         return new Credit(one.fromMs(), one.toMs() + TOLD_MS, refilled(limit, lostMs(one)));
     }
 
-    /** How long the writes were made for that are lost. */
+    /**
+     * How long the writes were made for that are lost: a replica is behind by little, unless it was cut off; and a primary that is
+     * well takes writes until it hears that it no longer is one.
+     */
     static long lostMs(Happening one) {
         return switch (one.kind()) {
-            case CRASH, FAILOVER -> LOST_MS;
+            case CRASH -> LOST_MS;
             case LOSING -> LOST_MS + one.incident().lastsMs();
+            case FAILOVER -> one.toMs() - one.fromMs();
             default -> 0;
         };
     }

@@ -3,17 +3,19 @@ package io.sluice.testbed.chaos;
 import java.util.List;
 
 /**
- * By how much calls passed what a limit allows, over every interval there is: {@code burst + what came in}.
+ * By how much calls passed what a limit allows, over every interval there is: {@code burst + what came in}, and on top what the
+ * faults in that interval may cost.
  *
- * <p>All intervals at once: what the worst interval that ends now has had above what came in is one number, which grows by
- * each call's cost and falls by what comes in, never below 0. Where it passes the burst, some interval passed its bound. Example:
- * 10 a second, a burst of 50; calls of 30 at 0 s, 0 s and 1 s: 30, 60, 80 less the 10 that came in: 20 above the burst, in the
- * interval from the first call to the last.
+ * <p>All intervals in one pass. What a fault may cost counts for each interval that touches its time: those that end after its
+ * beginning, less those that begin after its end. So the excess of the interval from one call to another is a number of the
+ * last call alone less a number of the first alone, and the least of the first is kept. Example: 10 a second, a burst of 50;
+ * calls of 30 at 0 s, 0 s and 1 s: 90 less the 10 that came in less the burst is 30, in the interval from the first call to the
+ * last.
  *
+ * @param bare if no fault accounted for anything; 0 if no interval passed its bound
  * @param beyond what no fault accounts for
- * @param granted what faults account for, of what {@link Credit}s allow
  */
-record Excess(double beyond, double granted) {
+record Excess(double bare, double beyond) {
 
     /** A call reaches the provider a while after its grant: on a machine that is busy starting processes, this long. */
     static final long WAY_MS = 500;
@@ -27,26 +29,36 @@ record Excess(double beyond, double granted) {
     record Credit(long fromMs, long toMs, double units) {}
 
     static Excess of(Limit limit, List<Sent> sent, Timeline terms, List<Credit> credits) {
-        double[] left = credits.stream().mapToDouble(Credit::units).toArray();
-        double most = Terms.burst(limit) + terms.refilled(limit, 0, WAY_MS);
-        double owed = 0;
-        double beyond = 0;
-        double granted = 0;
+        return new Excess(worst(limit, sent, terms, List.of()), worst(limit, sent, terms, credits));
+    }
+
+    private static double worst(Limit limit, List<Sent> sent, Timeline terms, List<Credit> credits) {
+        double most = Terms.burst(limit) + Terms.FULL.perSecond(limit) * WAY_MS / 1_000;
+        double balance = 0;
+        double least = Double.POSITIVE_INFINITY;
+        double worst = 0;
         long lastMs = sent.isEmpty() ? 0 : sent.get(0).atMs();
         for (Sent call : sent) {
-            owed = Math.max(0, owed - terms.refilled(limit, lastMs, call.atMs())) + call.cost(limit);
+            balance -= terms.refilled(limit, lastMs, call.atMs());
             lastMs = call.atMs();
-            for (int i = 0; i < left.length && owed > most; i++) {
-                Credit credit = credits.get(i);
-                if (credit.fromMs <= lastMs && lastMs <= credit.toMs) {
-                    double taken = Math.min(left[i], owed - most);
-                    left[i] -= taken;
-                    owed -= taken;
-                    granted += taken;
-                }
-            }
-            beyond = Math.max(beyond, owed - most);
+            least = Math.min(least, balance - endedBefore(lastMs, credits));
+            balance += call.cost(limit);
+            worst = Math.max(worst, balance - begunBy(lastMs, credits) - least - most);
         }
-        return new Excess(beyond, granted);
+        return worst;
+    }
+
+    private static double begunBy(long atMs, List<Credit> credits) {
+        return credits.stream()
+                .filter(credit -> credit.fromMs <= atMs)
+                .mapToDouble(Credit::units)
+                .sum();
+    }
+
+    private static double endedBefore(long atMs, List<Credit> credits) {
+        return credits.stream()
+                .filter(credit -> credit.toMs < atMs)
+                .mapToDouble(Credit::units)
+                .sum();
     }
 }

@@ -75,12 +75,12 @@ final class Judge {
         List<Credit> credits = Allowances.of(limit, leg);
         Excess excess = Excess.of(limit, sent, leg.terms(), credits);
         double perSecond = Terms.FULL.perSecond(limit);
-        String beside = excess.granted() == 0
+        String beside = excess.bare() == 0
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        "faults took %.1f of the %.1f s of refill they may",
-                        excess.granted() / perSecond,
+                        "beyond what holds without faults: %.2f s of refill, of %.1f s that they may cost",
+                        excess.bare() / perSecond,
                         credits.stream().mapToDouble(Credit::units).sum() / perSecond);
         return Finding.atMost(
                 "2, 6",

@@ -50,16 +50,4 @@ enum Kind {
     int usualMs() {
         return this == CRASH || this == LOSING || this == FAILOVER ? 3_000 : 0;
     }
-
-    /**
-     * What of the time it takes is lost at most: nobody is served at all for a moment, then hosts use 0.8 of the budget. What
-     * a bucket holds is caught up afterwards.
-     */
-    double mostLostMs(int lastsMs) {
-        return switch (this) {
-            case KILL, PAUSE, SCRIPTS, LIMITS, WEIGHTS, DELAY -> 0;
-            case CRASH, LOSING, FAILOVER, RESTART, PARTITION, LOST_REPLIES, STALL -> 0.2 * (lastsMs + usualMs());
-            case EMPTY -> 500;
-        };
-    }
 }

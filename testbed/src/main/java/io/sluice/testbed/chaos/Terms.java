@@ -24,8 +24,13 @@ record Terms(int percent, boolean turned) {
     private static final double HEADROOM = 0.9;
     private static final double BURST_SECONDS = 5;
 
+    /**
+     * What the provider allows. It has room for the calls that run when Redis goes and for those that hosts then start by
+     * themselves: whoever wants no rejection in an outage keeps that much of the provider's slots back.
+     */
     static Limits provider() {
-        return new Limits(Limit.RPM.amount, Limit.ITPM.amount, Limit.OTPM.amount, (long) SLOTS);
+        return new Limits(
+                Limit.RPM.amount, Limit.ITPM.amount, Limit.OTPM.amount, SLOTS + (long) (Allowances.SHARE * SLOTS));
     }
 
     /** Units a second. */
