@@ -22,8 +22,12 @@ public final class Chaos {
      */
     public static Report run(ChaosOptions options, String command, Consumer<String> progress)
             throws IOException, InterruptedException {
+        return run(options.drawn(), options, command, progress);
+    }
+
+    static ChaosReport run(Schedule schedule, ChaosOptions options, String command, Consumer<String> progress)
+            throws IOException, InterruptedException {
         Instant began = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-        Schedule schedule = options.drawn();
         progress.accept(schedule.lines());
         List<Evidence> legs = new ArrayList<>();
         for (Schedule.Part part : schedule.parts()) {

@@ -23,9 +23,9 @@ import java.util.Locale;
  * leads to, and what a Redis that lost everything had counted can no longer be compared with anything.
  */
 enum Leg {
-    SENTINEL("a primary, its replica and three Sentinels", 0.4),
-    CABLE("one Redis with an append-only file, behind a cable that fails", 0.4),
-    EMPTIED("one Redis that comes back empty", 0.2);
+    SENTINEL("a primary, its replica and three Sentinels", 0.38),
+    CABLE("one Redis with an append-only file, behind a cable that fails", 0.38),
+    EMPTIED("one Redis that comes back empty", 0.24);
 
     final String label;
     /** Of the run's time. */
