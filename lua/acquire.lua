@@ -56,10 +56,11 @@ local count, wrong = read_costs(permit, FIRST_SCOPE - 1, fields, COSTS_FROM, #AR
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 if permit[FIRST_SCOPE] ~= 'p' then return redis.error_reply('BADARG scopes') end
 local held = redis.call('HMGET', levels_key, unpack(fields))
-local known = redis.call('HGET', permits_key, id)
+local records = redis.call('HMGET', permits_key, id, '!')
+local known = records[1]
 local due = tonumber(held[2])
 if not held[1] or not due then return { 'lost', 'levels' } end
-if redis.call('HEXISTS', permits_key, '!') == 0 then return { 'lost', 'permits' } end
+if not records[2] then return { 'lost', 'permits' } end
 if held[1] ~= stamp then return { 'stale', held[1] } end
 
 -- 2. The uncontended path, all in one pass and in memory until everything fits: nothing is due, nobody waits (or `due`

@@ -13,7 +13,7 @@ local role, channel = ARGV[1], ARGV[2]
 local NEEDS = {
   agent = {
     policy = 'HGET',
-    levels = 'HDEL HGET HGETALL HINCRBY HMGET HSCAN HSET',
+    levels = 'HDEL HGET HGETALL HINCRBY HKEYS HMGET HSCAN HSET',
     permits = 'HDEL HEXISTS HGET HLEN HMGET HSCAN HSET',
     waiters = 'HDEL HEXISTS HGET HINCRBY HSCAN HSET',
     lines = 'ZADD ZRANGEBYLEX ZREM ZREMRANGEBYLEX ZSCORE',
@@ -23,7 +23,7 @@ local NEEDS = {
   },
   install = {
     policy = 'DEL HDEL HGET HMGET HSET TYPE',
-    levels = 'DEL HDEL HGET HGETALL HINCRBY HMGET HSET TYPE',
+    levels = 'DEL HDEL HGET HGETALL HINCRBY HKEYS HMGET HSET TYPE',
     permits = 'DEL HDEL HGET HGETALL HLEN HSET TYPE',
     waiters = 'DEL HGET HSET TYPE',
     lines = 'DEL TYPE ZADD ZSCORE',

@@ -27,7 +27,7 @@ class SlowStartIT {
     @Test
     void connectingMayTakeLongerThanACallMayWait() {
         try (FaultyProxy cable = FaultyProxy.to(redis)) {
-            cable.set(new Fault.Delay(Duration.ofMillis(140), Duration.ofMillis(140)));
+            cable.set(new Fault.Delay(Duration.ofMillis(200), Duration.ofMillis(200)));
             try (Sluice sluice = Sluice.connect(cable.uri())) {
                 OutageException late = catchThrowableOfType(OutageException.class, () -> sluice.installed("nobodys"));
                 assertThat(late.reason()).isEqualTo("timeout");

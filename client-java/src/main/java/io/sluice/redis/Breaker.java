@@ -5,8 +5,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Stops asking a Redis that does not answer, so that an outage costs each call nothing instead of a time-out. Opens
- * after five failures in a row, or when half of at least ten commands within two seconds failed: one slow reply does
- * not open it. While open, one command every half second is let through as a probe; the first success closes it.
+ * after five failures in a row, or when half of at least ten commands within two seconds failed. Commands that were under
+ * way together and failed in one stall count once, so neither one slow reply opens it nor one stall that hit hundreds. While
+ * open, one command every half second is let through as a probe; the first success closes it.
  */
 final class Breaker {
     private static final int IN_A_ROW = 5;
@@ -21,10 +22,17 @@ final class Breaker {
     private long windowStart;
     private boolean open;
     private long nextProbe;
+    private long lastFailure;
 
     Breaker(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
         this.windowStart = nanoTime.getAsLong();
+        this.lastFailure = windowStart;
+    }
+
+    /** When a command begins, for {@link #failed}. */
+    long now() {
+        return nanoTime.getAsLong();
     }
 
     /** Whether a command may be sent now. */
@@ -58,8 +66,15 @@ final class Breaker {
         return true;
     }
 
-    /** @return whether this changed the state, so that it is told once */
-    synchronized boolean failed() {
+    /**
+     * @param begun when the command was sent, by {@link #now}
+     * @return whether this changed the state, so that it is told once
+     */
+    synchronized boolean failed(long begun) {
+        if (begun - lastFailure < 0) {
+            return false;
+        }
+        lastFailure = now();
         count();
         failed++;
         inARow++;

@@ -200,6 +200,7 @@ public final class RedisStore implements Store {
             return CompletableFuture.failedStage(
                     new OutageException("breaker", "Redis did not answer lately and is not asked now", null));
         }
+        long begun = breaker.now();
         return allowed(script, project, arguments).handle((reply, thrown) -> {
             if (thrown == null) {
                 answered();
@@ -207,7 +208,7 @@ public final class RedisStore implements Store {
             }
             OutageException outage = Outages.of(thrown);
             if (Outages.isNoAnswer(outage)) {
-                failed(project, outage);
+                failed(project, outage, begun);
             } else {
                 answered();
             }
@@ -239,9 +240,9 @@ public final class RedisStore implements Store {
         }
     }
 
-    private void failed(String project, OutageException outage) {
+    private void failed(String project, OutageException outage, long begun) {
         failing = project;
-        if (breaker.failed()) {
+        if (breaker.failed(begun)) {
             // Each project in use says what that means for it.
             log.debug("Redis is out ({}): {}", outage.reason(), outage.getMessage());
             probeLater();

@@ -196,11 +196,14 @@ class BadArgumentsIT {
         "looks, 4, 65",
         "looks, 4, nan",
         "looks, 4, -1",
+        "asserts, 5, 65",
+        "asserts, 5, nan",
+        "asserts, 5, -1",
     })
     void beatNamesWhatIsWrongAndExpiresNothing(String named, int index, String value) {
         scripts.install(T0, modelClass(2));
         scripts.acquire(T0, "a", costs(Map.of()));
-        List<String> arguments = new ArrayList<>(List.of(Long.toString(T0 + MIN), "h", "1", "0", "0", "a", "n-a"));
+        List<String> arguments = new ArrayList<>(List.of(Long.toString(T0 + MIN), "h", "1", "0", "0", "0", "a", "n-a"));
         arguments.set(index, value);
         refuses(Script.BEAT, arguments, named);
         assertThat(scripts.recount()).containsEntry("c:m", 1L);

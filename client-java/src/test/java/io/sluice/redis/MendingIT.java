@@ -186,7 +186,7 @@ class MendingIT {
         scripts.redis.hset(key(PERMITS), "b", garbage);
         assertThat(scripts.recount()).containsEntry("c:m", 1L);
         assertThat(end(T0, "b")).startsWith("unknown");
-        assertThat(scripts.beat(T0, "h", "a", "b").renewed()).containsExactly(1L, 0L);
+        assertThat(scripts.beat(T0, "h", "a", "b").renewed()).containsExactly(1L, 2L);
         assertThat(ask(T0 + LEASE + S, "c")).as("a's slot").startsWith("granted");
         assertThat(scripts.redis.hget(key(LEVELS), "#orphans")).isEqualTo("1");
         // Whose slot b had cannot be told any more: until the project is mended it stays taken.

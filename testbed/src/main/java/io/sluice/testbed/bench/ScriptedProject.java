@@ -89,8 +89,8 @@ final class ScriptedProject {
 
     /** One host's beat with at most 64 of each. */
     List<Object> beat(String host, List<String> claims, List<String> looks) {
-        List<String> arguments = new ArrayList<>(
-                List.of(String.valueOf(now), host, "0", String.valueOf(claims.size()), String.valueOf(looks.size())));
+        List<String> arguments = new ArrayList<>(List.of(
+                String.valueOf(now), host, "0", String.valueOf(claims.size()), String.valueOf(looks.size()), "0"));
         arguments.addAll(claims);
         arguments.addAll(looks);
         return scripts.run("beat", id, arguments);

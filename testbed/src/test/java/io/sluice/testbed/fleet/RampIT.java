@@ -53,7 +53,8 @@ class RampIT {
                         .map(LogEntry::agent)
                         .distinct()
                         .count();
-                assertThat(agents).as("in %d s", second).isBetween((long) second - 2, second + 1L);
+                // One more where the first answer was late. Nothing would hold twenty back otherwise.
+                assertThat(agents).as("in %d s", second).isBetween((long) second - 2, second + 2L);
             }
         }
     }

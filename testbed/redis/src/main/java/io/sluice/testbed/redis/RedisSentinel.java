@@ -1,5 +1,6 @@
 package io.sluice.testbed.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -162,13 +163,30 @@ public final class RedisSentinel implements AutoCloseable {
         RedisServer from = primary();
         RedisServer to = other(from);
         Replication.awaitCopy(from, to);
-        sentinels.get(0).command("SENTINEL", "FAILOVER", NAME);
+        Await.until(
+                FAILS_OVER,
+                () -> holdsForPrimary(sentinels.get(0), to) || isBegun(sentinels.get(0)),
+                () -> "no Sentinel that fails over from " + from.uri() + " to " + to.uri());
         awaitFailover(from);
         Await.until(
                 FAILS_OVER,
                 () -> Replication.isReplica(from) && Replication.isUp(from),
                 () -> "the old primary as a replica: " + from.command("INFO", "replication"));
         return to;
+    }
+
+    /** A Sentinel that has not heard from the replica of late, or is not done with the last one, says no for now. */
+    private static boolean isBegun(RedisServer sentinel) {
+        try {
+            sentinel.command("SENTINEL", "FAILOVER", NAME);
+            return true;
+        } catch (RedisCommandExecutionException e) {
+            String said = String.valueOf(e.getMessage());
+            if (said.startsWith("NOGOODSLAVE") || said.startsWith("INPROG")) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     private RedisServer other(RedisServer server) {

@@ -27,7 +27,8 @@ class FailoverIT {
             RedisServer old = sentinel.primary();
             RedisServer now = sentinel.crash();
             assertThat(now).isNotSameAs(old).isSameAs(sentinel.primary());
-            assertThat(count(now)).isBetween(1L, writer.stop());
+            // The last write can have reached the replica while its answer died with the primary.
+            assertThat(count(now)).isBetween(1L, writer.stop() + 1);
         }
     }
 
