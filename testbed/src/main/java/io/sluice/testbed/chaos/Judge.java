@@ -94,11 +94,18 @@ final class Judge {
     private Finding inFlight() {
         int beyond = 0;
         int most = 0;
+        List<String> when = new ArrayList<>();
         for (Sent call : sent) {
-            beyond = Math.max(beyond, call.inFlight() - slotsAt(call.atMs()));
+            int above = call.inFlight() - slotsAt(call.atMs());
+            if (above > beyond) {
+                when.add(String.format(
+                        Locale.ROOT, "%d at %.1f s", call.inFlight(), (call.atMs() - leg.startMs()) / 1_000.0));
+            }
+            beyond = Math.max(beyond, above);
             most = Math.max(most, call.inFlight());
         }
-        return Finding.atMost("2, 4", "calls in flight above the slots there were", beyond, 0, "most: " + most);
+        String beside = "most: " + most + (when.isEmpty() ? "" : "; " + String.join(", ", when));
+        return Finding.atMost("2, 4", "calls in flight above the slots there were", beyond, 0, beside);
     }
 
     private int slotsAt(long atMs) {

@@ -35,10 +35,11 @@ class ChaosIT {
         assertThat(progress).first().asString().contains("2.0 s  kill p1").contains("3.0 s  empty");
         assertThat(report.legs).extracting(Judged::leg).containsExactly(Leg.values());
         for (Judged leg : report.legs) {
-            assertThat(leg.findings()).as("%s%n%s", leg.leg(), report.toTable()).allSatisfy(finding -> assertThat(
-                            finding.law().isEmpty() || finding.met())
-                    .as(finding.toString())
-                    .isTrue());
+            assertThat(leg.findings())
+                    .as("%s%n%s", leg.leg(), report.toTable())
+                    .allSatisfy(finding -> assertThat(finding.law().isEmpty() || finding.met())
+                            .as(finding.toString())
+                            .isTrue());
             assertThat(leg.requests()).isGreaterThan(50);
         }
         faultsAreToldAsTheyHappened(report);
@@ -49,9 +50,10 @@ class ChaosIT {
         assertThat(report.legs.get(0).faults())
                 .extracting(ChaosReport.Fault::kind)
                 .containsExactly("kill", "crash");
-        assertThat(report.legs.get(1).faults()).satisfiesExactly(
-                partition -> assertThat(partition.lastedS()).isGreaterThanOrEqualTo(1.5),
-                pause -> assertThat(pause.lastedS()).isGreaterThanOrEqualTo(4));
+        assertThat(report.legs.get(1).faults())
+                .satisfiesExactly(
+                        partition -> assertThat(partition.lastedS()).isGreaterThanOrEqualTo(1.5),
+                        pause -> assertThat(pause.lastedS()).isGreaterThanOrEqualTo(4));
     }
 
     private static void jsonAndTableSayTheSame(ChaosReport report) {

@@ -18,12 +18,7 @@ class StandingTest {
             2L,
             List.of("dropped", 2L, "unknown", 1L),
             List.of(
-                    List.of(
-                            "c:sonnet",
-                            16L,
-                            5L,
-                            89_000_000L,
-                            List.of(List.of("rpm", 1L, 100L, 200L, 10L, 1L, 0L, 0L))),
+                    List.of("c:sonnet", 16L, 5L, 89_000_000L, List.of(List.of("rpm", 1L, 100L, 200L, 10L, 1L, 0L, 0L))),
                     List.of(
                             "p",
                             0L,
