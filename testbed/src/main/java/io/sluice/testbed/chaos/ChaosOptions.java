@@ -11,6 +11,7 @@ import java.time.Duration;
  * @param agents in each, 1 to 50
  */
 public record ChaosOptions(Duration length, long seed, int processes, int agents) {
+    private static final int LEAST_AGENTS = 20;
 
     /** @throws IllegalArgumentException if a value is out of its range, naming it */
     public ChaosOptions {
@@ -19,6 +20,10 @@ public record ChaosOptions(Duration length, long seed, int processes, int agents
                 "seconds must be 20 to 3600, got " + length.toSeconds());
         check(processes >= 2 && processes <= 16, "processes must be 2 to 16, got " + processes);
         check(agents >= 1 && agents <= 50, "agents must be 1 to 50, got " + agents);
+        check(
+                processes * agents >= LEAST_AGENTS,
+                "agents must be " + LEAST_AGENTS + " in all, got " + processes * agents
+                        + ": fewer do not use the budget up");
     }
 
     /** What is going to happen, in lines of text. */

@@ -17,6 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * would, and told as a trouble.
  */
 public final class Crew implements AutoCloseable {
+    private static final int START_TRIES = 3;
+
     private final FleetOptions options;
     private final PolicyNumbers numbers;
     private final String run;
@@ -49,16 +51,31 @@ public final class Crew implements AutoCloseable {
         Crew crew = new Crew(options);
         try {
             for (int process = 0; process < options.processes(); process++) {
-                crew.hire(process, crew.run);
+                Child unused = crew.hire(process, crew.run);
             }
-            long deadlineNs = System.nanoTime() + Fleet.READY.toNanos();
-            for (Place place : crew.places.values()) {
-                place.child.awaitReady(deadlineNs);
+            for (int process = 0; process < options.processes(); process++) {
+                crew.awaitReady(process);
             }
             return crew;
         } catch (IOException | InterruptedException | RuntimeException e) {
             crew.close();
             throw e;
+        }
+    }
+
+    /** On a machine that is busy starting others one may find that Redis does not answer in time: it is started again. */
+    private void awaitReady(int process) throws IOException, InterruptedException {
+        for (int tries = 1; ; tries++) {
+            try {
+                place(process).child.awaitReady(System.nanoTime() + Fleet.READY.toNanos());
+                return;
+            } catch (IOException e) {
+                if (tries == START_TRIES) {
+                    throw e;
+                }
+                place(process).child.close();
+                Child unused = hire(process, run + "-again" + tries);
+            }
         }
     }
 

@@ -94,6 +94,15 @@ class JudgeTest {
     }
 
     @Test
+    void moreSlotsTakenThanThereAreAreFound() {
+        Tale tale = steady();
+        tale.watched.add(new Watched(5_000, new Standing(17, 30, 100, 0, 0, Map.of())));
+        assertThat(missed(tale)).containsExactly("slots taken in Redis above those there were");
+
+        assertThat(missed(tale.happened(Kind.PARTITION, 4_000, 4_500, true))).isEmpty();
+    }
+
+    @Test
     void aSlotThatAKilledHostKeepsIsFound() {
         assertThat(missed(steady().happened(killed(2_000, 1))))
                 .containsExactly("slots of a killed host a lease and 1 s later");
