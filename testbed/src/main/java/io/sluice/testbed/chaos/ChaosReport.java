@@ -51,6 +51,8 @@ final class ChaosReport implements Report {
             long waitP99Ms,
             Map<String, Integer> outcomes,
             List<Fault> faults,
+            int heldUp,
+            long heldUpWorstMs,
             List<Finding> findings) {
 
         static Judged of(Evidence leg) {
@@ -75,6 +77,11 @@ final class ChaosReport implements Report {
                     Statistics.percentile(leg.waitsMs(), 99),
                     leg.outcomes(),
                     Fault.of(leg, judge),
+                    leg.heldUp().size(),
+                    leg.heldUp().stream()
+                            .mapToLong(one -> one.toMs() - one.fromMs())
+                            .max()
+                            .orElse(0),
                     judge.findings());
         }
 
@@ -170,6 +177,8 @@ final class ChaosReport implements Report {
             long waitP99Ms,
             Map<String, Integer> outcomes,
             List<Fault> faults,
+            int heldUp,
+            long heldUpWorstMs,
             List<Row> findings) {
         static Part of(Judged one) {
             return new Part(
@@ -183,6 +192,8 @@ final class ChaosReport implements Report {
                     one.waitP99Ms,
                     one.outcomes,
                     one.faults,
+                    one.heldUp,
+                    one.heldUpWorstMs,
                     one.findings.stream().map(Row::of).toList());
         }
     }

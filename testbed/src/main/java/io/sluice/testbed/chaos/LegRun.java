@@ -100,6 +100,7 @@ final class LegRun implements AutoCloseable {
                 log.read(),
                 happenings.stream().map(watch::stillHeld).toList(),
                 watched,
+                watch.heldUp(),
                 end,
                 crew.troubles(),
                 crew.outcomes(),

@@ -19,6 +19,7 @@ final class Watch implements AutoCloseable {
     private final Ground ground;
     private final LongSupplier clock;
     private final Inspector inspector = new Inspector();
+    private final Pulse pulse;
     private final List<Watched> watched = new CopyOnWriteArrayList<>();
     private final Map<String, Integer> held = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
@@ -30,6 +31,11 @@ final class Watch implements AutoCloseable {
     Watch(Ground ground, LongSupplier clock) {
         this.ground = ground;
         this.clock = clock;
+        this.pulse = new Pulse(clock);
+    }
+
+    List<Pulse.HeldUp> heldUp() {
+        return pulse.heldUp();
     }
 
     long nowMs() {
@@ -98,6 +104,7 @@ final class Watch implements AutoCloseable {
     @Override
     public void close() {
         timer.shutdownNow();
+        pulse.close();
         inspector.close();
     }
 }

@@ -93,6 +93,17 @@ class JudgeTest {
                 .isEmpty();
     }
 
+    /** A lease after the machine stood still hosts may still have calls in flight that they started by themselves. */
+    @Test
+    void aMachineThatStoodStillExcusesCallsInFlightForALease() {
+        Tale tale = steady().served(9_000, "p0/a0", 100, 0, 28);
+        tale.heldUp.add(new Pulse.HeldUp(5_500, 5_999));
+        assertThat(missed(tale)).containsExactly("calls in flight above the slots there were");
+
+        tale.heldUp.add(new Pulse.HeldUp(5_600, 6_000));
+        assertThat(missed(tale)).isEmpty();
+    }
+
     @Test
     void moreSlotsTakenThanThereAreAreFound() {
         Tale tale = steady();
@@ -158,6 +169,9 @@ class JudgeTest {
         tale.troubles.add("process p0 ended with exit code 1");
 
         assertThat(missed(tale)).containsExactly("processes that ended by themselves");
+
+        tale.troubles.set(0, "process p0: OutageException: no Redis at redis://127.0.0.1:1");
+        assertThat(missed(tale)).isEmpty();
     }
 
     @Test
