@@ -132,7 +132,7 @@ final class Judge {
         return Finding.atMost(
                 "2, 4",
                 "slots taken in Redis above those there were",
-                Math.max(0.0, beyond),
+                (double) Math.max(0, beyond),
                 0,
                 leg.watched().size() + " looks");
     }
