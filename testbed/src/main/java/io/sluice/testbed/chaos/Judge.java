@@ -67,9 +67,6 @@ final class Judge {
         Books books = Books.of(leg, sent, leg.end().standing().get());
         String requests = String.format(Locale.ROOT, "%+.0f of %,d", books.requests(), sent.size() + leg.rejected());
         String tokens = String.format(Locale.ROOT, "%+,.0f", books.tokens());
-        // A call of whose writes nothing is left took its tokens with it.
-        double lackable = books.mayLack() * (double) (Allowances.largest(Limit.ITPM) + Allowances.largest(Limit.OTPM));
-        double exceedable = books.mayExceed() * (double) (Allowances.largest(Limit.ITPM) + 2_048);
         return List.of(
                 Finding.atMost(
                         "1, 3",
@@ -79,8 +76,10 @@ final class Judge {
                         requests),
                 Finding.atMost(
                         "3", "requests charged and not sent", books.requests(), (double) books.mayExceed(), requests),
-                Finding.atMost("1, 3", "tokens used and not charged", -books.tokens(), lackable, tokens),
-                Finding.atMost("3", "tokens charged and not used", books.tokens(), exceedable, tokens));
+                Finding.atMost(
+                        "1, 3", "tokens used and not charged", -books.tokens(), (double) books.mayLackTokens(), tokens),
+                Finding.atMost(
+                        "3", "tokens charged and not used", books.tokens(), (double) books.mayExceedTokens(), tokens));
     }
 
     private Finding excess(Limit limit) {

@@ -71,6 +71,17 @@ class JudgeTest {
         assertThat(missed(tale, Leg.SENTINEL)).containsExactly(NEVER_CHARGED);
     }
 
+    /** A settle whose write was lost leaves the estimate charged, at its lease's end: 2,048 of output instead of 100. */
+    @Test
+    void aSettleThatWasLostLeavesItsEstimateCharged() {
+        Tale tale = new Tale().served(4_500, "p0/a0", 4_000, 100).happened(Kind.CRASH, 5_000, 7_000, true);
+        balance(tale, 0, 1_948);
+        assertThat(missed(tale, Leg.SENTINEL)).isEmpty();
+
+        balance(tale, 0, 1_949);
+        assertThat(missed(tale, Leg.SENTINEL)).containsExactly("tokens charged and not used");
+    }
+
     @Test
     void moreThanALimitAllowsIsFound() {
         assertThat(missed(steady().served(9_000, "p0/a0", 400_000, 0)))
