@@ -13,18 +13,18 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Half a minute with one fault of each sort: no law is broken. Whether the budget is used and how soon all is as before is for
+ * Some twenty seconds with one fault of each sort: no law is broken. Whether the budget is used and how soon all is as before is for
  * longer runs on a quiet machine: {@code ./sluice bench chaos}.
  */
-@Timeout(180)
+@Timeout(300)
 class ChaosIT {
-    private static final ChaosOptions OPTIONS = new ChaosOptions(Duration.ofSeconds(30), 1, 3, 8);
+    private static final ChaosOptions OPTIONS = new ChaosOptions(Duration.ofSeconds(22), 1, 2, 12);
     private static final Schedule SCHEDULE = new Schedule(
             1,
             List.of(
-                    part(Leg.SENTINEL, 11, at(Kind.KILL, 2_000, 0), at(Kind.CRASH, 4_000, 0)),
-                    part(Leg.CABLE, 11, at(Kind.PARTITION, 2_000, 1_500), at(Kind.PAUSE, 5_500, 4_000)),
-                    part(Leg.EMPTIED, 8, at(Kind.EMPTY, 3_000, 0))));
+                    part(Leg.SENTINEL, 8, at(Kind.KILL, 1_500, 0), at(Kind.CRASH, 3_000, 0)),
+                    part(Leg.CABLE, 9, at(Kind.PARTITION, 1_000, 1_500), at(Kind.PAUSE, 3_500, 4_000)),
+                    part(Leg.EMPTIED, 5, at(Kind.EMPTY, 2_000, 0))));
 
     private final List<String> progress = new ArrayList<>();
 
@@ -32,7 +32,7 @@ class ChaosIT {
     void noLawIsBrokenWhileThingsBreak() throws Exception {
         ChaosReport report = Chaos.run(SCHEDULE, OPTIONS, "./sluice bench chaos", progress::add);
 
-        assertThat(progress).first().asString().contains("2.0 s  kill p1").contains("3.0 s  empty");
+        assertThat(progress).first().asString().contains("1.5 s  kill p1").contains("2.0 s  empty");
         assertThat(report.legs).extracting(Judged::leg).containsExactly(Leg.values());
         for (Judged leg : report.legs) {
             assertThat(leg.findings())
@@ -40,7 +40,7 @@ class ChaosIT {
                     .allSatisfy(finding -> assertThat(finding.law().isEmpty() || finding.met())
                             .as(finding.toString())
                             .isTrue());
-            assertThat(leg.requests()).isGreaterThan(50);
+            assertThat(leg.requests()).isGreaterThan(30);
         }
         faultsAreToldAsTheyHappened(report);
         jsonAndTableSayTheSame(report);
