@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * The client's scripts on a connection of our own, and what each run of one costs Redis. A client cannot say what time it
  * is, nor hold ten thousand waiters still: whoever measures a line has to.
  */
-final class Scripts implements AutoCloseable {
+public final class Scripts implements AutoCloseable {
     private static final List<String> NAMES = List.of("acquire", "settle", "beat", "inspect");
     private static final List<String> KEYS =
             List.of("policy", "levels", "permits", "waiters", "lines", "times", "hosts", "learn");
@@ -36,14 +36,18 @@ final class Scripts implements AutoCloseable {
         client = RedisClient.create(redis);
         connection = client.connect();
         for (String name : NAMES) {
-            String text =
-                    INCLUDE.matcher(read(name)).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
-            shas.put(name, connection.sync().scriptLoad(text));
+            shas.put(name, connection.sync().scriptLoad(text(name)));
         }
         noOp = connection.sync().scriptLoad(NoOp.SCRIPT);
     }
 
-    static String[] keys(String project) {
+    /** A script as Redis gets it, its parts in place: {@code inspect}. */
+    public static String text(String name) {
+        return INCLUDE.matcher(read(name)).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
+    }
+
+    /** The keys of a project, in the order every script wants them. */
+    public static String[] keys(String project) {
         return KEYS.stream().map(key -> "{" + project + "}:" + key).toArray(String[]::new);
     }
 

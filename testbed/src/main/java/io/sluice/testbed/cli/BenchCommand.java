@@ -5,6 +5,9 @@ import io.sluice.testbed.bench.BenchOptions;
 import io.sluice.testbed.bench.QueueBench;
 import io.sluice.testbed.bench.QueueOptions;
 import io.sluice.testbed.bench.Report;
+import io.sluice.testbed.chaos.Chaos;
+import io.sluice.testbed.chaos.ChaosOptions;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Objects;
@@ -29,9 +32,10 @@ import picocli.CommandLine.Spec;
             "Measures what Sluice promises, beside a reference of the same run.",
             "",
             "pairs: one acquire and its settle, beside three Bucket4j buckets and beside scripts that do nothing.",
-            "queue: what waiting costs Redis by how many wait, what waiters weigh, how quiet they are, how fair the line is."
+            "queue: what waiting costs Redis by how many wait, what waiters weigh, how quiet they are, how fair the line is.",
+            "chaos: whether the laws hold while processes die, Redis fails over, networks fail, budgets change: as a seed draws it."
         },
-        footer = {"", "On a Redis of its own: pairs a minute, queue two. Exit 1 if a number is missed."})
+        footer = {"", "On a Redis of its own: pairs a minute, queue two, chaos ten. Exit 1 if a number is missed."})
 final class BenchCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
@@ -41,15 +45,14 @@ final class BenchCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "WHAT",
             defaultValue = "pairs",
-            description = "pairs or queue; default ${DEFAULT-VALUE}")
+            description = "pairs, queue or chaos; default ${DEFAULT-VALUE}")
     private String what;
 
     @Option(
             names = "--seconds",
             paramLabel = "N",
-            defaultValue = "2",
-            description = "pairs: for each contender in a round; default ${DEFAULT-VALUE}")
-    private Duration length;
+            description = "pairs: for each contender in a round, default 2; chaos: in all, default 600")
+    private @Nullable Duration length;
 
     @Option(names = "--rounds", paramLabel = "N", description = "default 3, of queue 7")
     private @Nullable Integer rounds;
@@ -65,35 +68,65 @@ final class BenchCommand implements Callable<Integer> {
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "queue: of all that is drawn by lot; default ${DEFAULT-VALUE}")
+            description = "queue, chaos: of all that is drawn by lot; default ${DEFAULT-VALUE}")
     private long seed;
+
+    @Option(
+            names = "--processes",
+            paramLabel = "N",
+            defaultValue = "4",
+            description = "chaos: of the fleet; default ${DEFAULT-VALUE}")
+    private int processes;
+
+    @Option(
+            names = "--agents",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "chaos: agents in each; default ${DEFAULT-VALUE}")
+    private int agents;
+
+    @Option(names = "--schedule", description = "chaos: only print what would happen when")
+    private boolean scheduleOnly;
 
     @Option(names = "--json", description = "print the result as one JSON object")
     private boolean json;
 
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() throws IOException, InterruptedException {
         CommandLine line = spec.commandLine();
         PrintWriter err = line.getErr();
         Consumer<String> progress = text -> {
             err.println(text);
             err.flush();
         };
+        if (what.equals("chaos") && scheduleOnly) {
+            line.getOut().print(checked(line, this::chaos).schedule());
+            line.getOut().flush();
+            return ExitCode.GOOD;
+        }
         Report report = switch (what) {
             case "pairs" -> Bench.run(checked(line, this::pairs), typed(line), progress);
             case "queue" -> QueueBench.run(checked(line, this::queue), typed(line), progress);
-            default -> throw new ParameterException(line, "WHAT must be pairs or queue, got '" + what + "'");
+            case "chaos" -> Chaos.run(checked(line, this::chaos), typed(line), progress);
+            default -> throw new ParameterException(line, "WHAT must be pairs, queue or chaos, got '" + what + "'");
         };
         line.getOut().println(json ? report.toJson() : report.toTable());
         return report.met() ? ExitCode.GOOD : ExitCode.VERDICT_FAILED;
     }
 
     private BenchOptions pairs() {
-        return new BenchOptions(length, Objects.requireNonNullElse(rounds, 3), threads);
+        return new BenchOptions(
+                Objects.requireNonNullElse(length, Duration.ofSeconds(2)),
+                Objects.requireNonNullElse(rounds, 3),
+                threads);
     }
 
     private QueueOptions queue() {
         return QueueOptions.full(Objects.requireNonNullElse(rounds, 7), seed);
+    }
+
+    private ChaosOptions chaos() {
+        return new ChaosOptions(Objects.requireNonNullElse(length, Duration.ofMinutes(10)), seed, processes, agents);
     }
 
     private static <T> T checked(CommandLine line, Supplier<T> options) {

@@ -35,12 +35,17 @@ record AgentConfig(
         return switch (strategy) {
             case SLUICE ->
                 server == null
-                        ? new SluiceCaller(needed(redis), project, "fleet-" + run + "-p" + process)
+                        ? new SluiceCaller(needed(redis), project, host())
                         : new HttpAdmission(server, project);
             case NONE -> new NoAdmission();
             case PER_PROCESS -> Bucket4jAdmission.perProcess(numbers, processes);
             case BUCKET4J -> Bucket4jAdmission.shared(numbers, needed(redis), "fleet:{" + project + "}:" + run + ":");
         };
+    }
+
+    /** Its name in the fleet. */
+    String host() {
+        return "fleet-" + run + "-p" + process;
     }
 
     private static String needed(@Nullable String redis) {

@@ -97,6 +97,35 @@ final class Child implements AutoCloseable {
         reader.join(LAST_WORDS.toMillis());
     }
 
+    /** Its own words for why it cannot go on, or how it ended without being told to; {@code null} while it is well. */
+    @Nullable
+    String trouble() {
+        try {
+            check();
+            return null;
+        } catch (IOException e) {
+            return e.getMessage();
+        }
+    }
+
+    /** Stops it in its tracks (SIGSTOP): what it holds it goes on holding. */
+    void pause() throws IOException, InterruptedException {
+        signal("STOP");
+    }
+
+    /** Lets it go on. */
+    void resume() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    /** The shell's own kill: the program of that name is not everywhere. */
+    private void signal(String what) throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("sh", "-c", "kill -" + what + " " + process.pid()).start();
+        if (kill.waitFor() != 0) {
+            throw new IOException("process " + name + " could not be sent SIG" + what);
+        }
+    }
+
     @Override
     public void close() {
         process.destroyForcibly();

@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * logged. Everything it started has ended when {@link #run} returns, however it returns.
  */
 public final class Fleet {
-    private static final Duration READY = Duration.ofSeconds(60);
+    static final Duration READY = Duration.ofSeconds(60);
     private static final Duration TICK = Duration.ofSeconds(1);
-    private static final Duration DRAIN = Duration.ofSeconds(12);
-    private static final Duration DRAIN_GRACE = Duration.ofSeconds(5);
+    static final Duration DRAIN = Duration.ofSeconds(12);
+    static final Duration DRAIN_GRACE = Duration.ofSeconds(5);
 
     private final FleetOptions options;
     private final PolicyNumbers numbers;
@@ -62,7 +62,7 @@ public final class Fleet {
             progress.accept("starting " + options.processes() + " processes with " + options.agents() + " agents each");
             String run = Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
             for (int i = 0; i < options.processes(); i++) {
-                children.add(Child.start(config(run, i), this::hear));
+                children.add(Child.start(config(options, numbers, run, i), this::hear));
             }
             long deadlineNs = System.nanoTime() + READY.toNanos();
             for (Child child : children) {
@@ -129,7 +129,7 @@ public final class Fleet {
         }
     }
 
-    private AgentConfig config(String run, int process) {
+    static AgentConfig config(FleetOptions options, PolicyNumbers numbers, String run, int process) {
         return new AgentConfig(
                 process,
                 options.processes(),
@@ -152,7 +152,7 @@ public final class Fleet {
         return part == null || process < options.processes() - part.processes() ? null : part.server();
     }
 
-    private static void removeHook(Thread hook) {
+    static void removeHook(Thread hook) {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException shuttingDown) {

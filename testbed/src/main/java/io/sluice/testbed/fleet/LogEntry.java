@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param output tokens produced by the end; 0 before
  * @param inFlight calls that run with it or after it, of the same pool
  */
-record LogEntry(
+public record LogEntry(
         long seq,
         long tMs,
         String event,
@@ -28,7 +28,7 @@ record LogEntry(
         long charged,
         long output,
         int inFlight) {
-    boolean is(String what) {
+    public boolean is(String what) {
         return event.equals(what);
     }
 }

@@ -12,7 +12,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /** The provider's side of the story, read as it grows: {@code GET /_log} and {@code GET /_stats}. */
-final class TargetLog {
+public final class TargetLog {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final HttpClient http =
@@ -21,7 +21,7 @@ final class TargetLog {
     private final List<LogEntry> entries = new ArrayList<>();
     private long lastSeq;
 
-    TargetLog(URI target) {
+    public TargetLog(URI target) {
         this.base = target.toString().replaceAll("/+$", "");
     }
 
@@ -32,7 +32,7 @@ final class TargetLog {
     }
 
     /** Everything since {@link #begin}. */
-    List<LogEntry> read() throws IOException, InterruptedException {
+    public List<LogEntry> read() throws IOException, InterruptedException {
         for (String line : get("/_log?since=" + lastSeq).lines().toList()) {
             if (!line.isBlank()) {
                 LogEntry entry = Json.MAPPER.readValue(line, LogEntry.class);
@@ -43,11 +43,11 @@ final class TargetLog {
         return List.copyOf(entries);
     }
 
-    JsonNode stats() throws IOException, InterruptedException {
+    public JsonNode stats() throws IOException, InterruptedException {
         return Json.MAPPER.readTree(get("/_stats"));
     }
 
-    long nowMs() throws IOException, InterruptedException {
+    public long nowMs() throws IOException, InterruptedException {
         return stats().path("now_ms").asLong();
     }
 
