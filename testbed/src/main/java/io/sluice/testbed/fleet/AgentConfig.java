@@ -34,9 +34,7 @@ record AgentConfig(
     Caller caller() {
         return switch (strategy) {
             case SLUICE ->
-                server == null
-                        ? new SluiceCaller(needed(redis), project, host())
-                        : new HttpAdmission(server, project);
+                server == null ? new SluiceCaller(needed(redis), project, host()) : new HttpAdmission(server, project);
             case NONE -> new NoAdmission();
             case PER_PROCESS -> Bucket4jAdmission.perProcess(numbers, processes);
             case BUCKET4J -> Bucket4jAdmission.shared(numbers, needed(redis), "fleet:{" + project + "}:" + run + ":");
