@@ -101,7 +101,7 @@ class ClusterRedisIT {
                 .map(String::strip)
                 .filter(line -> !line.isEmpty() && !line.startsWith("#"))
                 .forEach(line -> {
-                    String[] words = line.split(" ");
+                    String[] words = line.split(" ", -1);
                     if (!words[0].equals("dir")) {
                         arguments.add("--" + words[0]);
                         arguments.add(words[0].equals("aclfile") ? acl.toString() : words[1].replace("\"", ""));

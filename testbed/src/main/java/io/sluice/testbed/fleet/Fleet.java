@@ -137,7 +137,7 @@ public final class Fleet {
                 run,
                 options.strategy(),
                 options.redis(),
-                server(process),
+                server(options, process),
                 options.policy().project(),
                 numbers,
                 options.target(),
@@ -147,7 +147,7 @@ public final class Fleet {
                 DRAIN.toMillis());
     }
 
-    private @Nullable URI server(int process) {
+    private static @Nullable URI server(FleetOptions options, int process) {
         FleetOptions.OverHttp part = options.overHttp();
         return part == null || process < options.processes() - part.processes() ? null : part.server();
     }
