@@ -530,6 +530,10 @@ final class Scripted implements AutoCloseable {
     }
 
     List<Object> run(Script script, List<String> arguments) {
+        return run(script, keys, arguments);
+    }
+
+    List<Object> run(Script script, Keys keys, List<String> arguments) {
         String[] argv = arguments.toArray(String[]::new);
         RedisAsyncCommands<String, String> user =
                 users.getOrDefault(script, connection).async();
