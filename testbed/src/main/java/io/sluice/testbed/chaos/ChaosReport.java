@@ -51,8 +51,8 @@ final class ChaosReport implements Report {
             long waitP99Ms,
             Map<String, Integer> outcomes,
             List<Fault> faults,
-            int heldUp,
-            long heldUpWorstMs,
+            int sentAlone,
+            long sentAloneWithoutFault,
             List<Finding> findings) {
 
         static Judged of(Evidence leg) {
@@ -77,11 +77,8 @@ final class ChaosReport implements Report {
                     Statistics.percentile(leg.waitsMs(), 99),
                     leg.outcomes(),
                     Fault.of(leg, judge),
-                    leg.heldUp().size(),
-                    leg.heldUp().stream()
-                            .mapToLong(one -> one.toMs() - one.fromMs())
-                            .max()
-                            .orElse(0),
+                    leg.aloneMs().size(),
+                    judge.alone(),
                     judge.findings());
         }
 
@@ -177,8 +174,8 @@ final class ChaosReport implements Report {
             long waitP99Ms,
             Map<String, Integer> outcomes,
             List<Fault> faults,
-            int heldUp,
-            long heldUpWorstMs,
+            int sentAlone,
+            long sentAloneWithoutFault,
             List<Row> findings) {
         static Part of(Judged one) {
             return new Part(
@@ -192,8 +189,8 @@ final class ChaosReport implements Report {
                     one.waitP99Ms,
                     one.outcomes,
                     one.faults,
-                    one.heldUp,
-                    one.heldUpWorstMs,
+                    one.sentAlone,
+                    one.sentAloneWithoutFault,
                     one.findings.stream().map(Row::of).toList());
         }
     }

@@ -27,6 +27,12 @@ final class ChaosTable {
         figures(text, report.legs);
         text.append("\n| fault | how often | recovered after, s (median, worst) |\n|---|--:|--:|\n");
         faults(report.legs).forEach((kind, recoveries) -> text.append(fault(kind, recoveries)));
+        text.append(String.format(
+                Locale.ROOT,
+                "%nHosts sent %d calls by their own shares, %d of them where no fault of ours kept Redis from answering in time: 0 on a"
+                        + " quiet machine.%nEach excuses its own slot.%n",
+                report.legs.stream().mapToInt(Judged::sentAlone).sum(),
+                report.legs.stream().mapToLong(Judged::sentAloneWithoutFault).sum()));
         text.append(
                 "\n| law | what | where | measured | reach | verdict | beside it |\n|---|---|---|--:|--:|---|---|\n");
         report.overall.forEach(one -> text.append(row("all", one)));

@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param stopMs the stop signal
  * @param log the provider's
  * @param watched what Redis held, looked at again and again
- * @param heldUp when the machine ran nobody
+ * @param aloneMs when hosts say that they sent a call without Redis: it excuses that call's slot, and nothing else
  * @param end what it held when all was over
  * @param outcomes what the agents say became of their calls: told, not judged
  * @param waitsMs how long they say that the served ones had waited, sorted
@@ -30,7 +30,7 @@ record Evidence(
         List<LogEntry> log,
         List<Happening> happenings,
         List<Watched> watched,
-        List<Pulse.HeldUp> heldUp,
+        List<Long> aloneMs,
         End end,
         List<String> troubles,
         Map<String, Integer> outcomes,

@@ -101,10 +101,7 @@ final class Judge {
                 beside);
     }
 
-    /**
-     * Where hosts kept to themselves, or lost a lease, calls that run already come on top; and hosts also take Redis to be out where
-     * the machine held them up, on which we were no wiser.
-     */
+    /** Where hosts kept to themselves, or lost a lease, calls that run already come on top. */
     private Finding inFlight() {
         int beyond = 0;
         int most = 0;
@@ -136,10 +133,26 @@ final class Judge {
                 leg.watched().size() + " looks");
     }
 
+    /**
+     * Calls that hosts sent by themselves and that may still run. On a busy machine single answers of Redis come too late without
+     * any fault of ours, and the policy's outage rule lets such a call start.
+     */
+    private int alone(long atMs) {
+        return (int) leg.aloneMs().stream()
+                .filter(sentMs -> sentMs <= atMs + Excess.WAY_MS && atMs <= sentMs + Terms.LEASE_MS)
+                .count();
+    }
+
+    /** Those of them that no fault of ours was the reason for. */
+    long alone() {
+        return leg.aloneMs().stream()
+                .filter(sentMs -> leg.happenings().stream()
+                        .noneMatch(one -> one.fromMs() <= sentMs && sentMs <= one.toMs() + Terms.LEASE_MS))
+                .count();
+    }
+
     private int slotsAt(long atMs) {
-        boolean held =
-                leg.heldUp().stream().anyMatch(one -> one.fromMs() <= atMs && atMs <= one.toMs() + Terms.LEASE_MS);
-        int slots = Terms.SLOTS + (held ? (int) (Terms.SLOTS * Allowances.SHARE) : 0);
+        int slots = Terms.SLOTS + alone(atMs);
         for (Happening one : leg.happenings()) {
             if (one.fromMs() <= atMs && atMs <= one.toMs() + Terms.LEASE_MS) {
                 slots += switch (one.kind()) {

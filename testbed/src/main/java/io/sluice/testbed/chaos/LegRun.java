@@ -100,7 +100,7 @@ final class LegRun implements AutoCloseable {
                 log.read(),
                 happenings.stream().map(watch::stillHeld).toList(),
                 watched,
-                watch.heldUp(),
+                crew.aloneNs().stream().map(watch::atMs).toList(),
                 end,
                 crew.troubles(),
                 crew.outcomes(),

@@ -17,6 +17,10 @@ record ProviderClock(long atMs, long atNs) implements LongSupplier {
 
     @Override
     public long getAsLong() {
-        return atMs + (System.nanoTime() - atNs) / 1_000_000;
+        return at(System.nanoTime());
+    }
+
+    long at(long ns) {
+        return atMs + (ns - atNs) / 1_000_000;
     }
 }

@@ -10,16 +10,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /** Looks at what Redis holds while others do things to it. A look that gets no answer is no look. */
 final class Watch implements AutoCloseable {
     private static final long EVERY_MS = 500;
 
     private final Ground ground;
-    private final LongSupplier clock;
+    private final ProviderClock clock;
     private final Inspector inspector = new Inspector();
-    private final Pulse pulse;
     private final List<Watched> watched = new CopyOnWriteArrayList<>();
     private final Map<String, Integer> held = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
@@ -28,18 +26,18 @@ final class Watch implements AutoCloseable {
         return thread;
     });
 
-    Watch(Ground ground, LongSupplier clock) {
+    Watch(Ground ground, ProviderClock clock) {
         this.ground = ground;
         this.clock = clock;
-        this.pulse = new Pulse(clock);
-    }
-
-    List<Pulse.HeldUp> heldUp() {
-        return pulse.heldUp();
     }
 
     long nowMs() {
         return clock.getAsLong();
+    }
+
+    /** The provider's clock at an instant of {@link System#nanoTime}. */
+    long atMs(long ns) {
+        return clock.at(ns);
     }
 
     void begin() {
@@ -104,7 +102,6 @@ final class Watch implements AutoCloseable {
     @Override
     public void close() {
         timer.shutdownNow();
-        pulse.close();
         inspector.close();
     }
 }

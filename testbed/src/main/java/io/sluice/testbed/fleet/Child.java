@@ -155,7 +155,7 @@ final class Child implements AutoCloseable {
     }
 
     private void hear(FleetEvent event, Consumer<FleetEvent> told) {
-        if (event instanceof FleetEvent.Call || event instanceof FleetEvent.Task) {
+        if (event instanceof FleetEvent.Call || event instanceof FleetEvent.Task || event instanceof FleetEvent.Alone) {
             told.accept(event);
         } else if (event instanceof FleetEvent.Ready) {
             ready.countDown();

@@ -25,6 +25,7 @@ public final class Crew implements AutoCloseable {
     private final Map<Integer, Place> places = new ConcurrentHashMap<>();
     private final List<Child> all = new CopyOnWriteArrayList<>();
     private final Map<String, AtomicInteger> outcomes = new ConcurrentHashMap<>();
+    private final Queue<Long> aloneNs = new ConcurrentLinkedQueue<>();
     private final Queue<Long> waitsMs = new ConcurrentLinkedQueue<>();
     private final List<String> troubles = new CopyOnWriteArrayList<>();
     private final Thread onExit = new Thread(() -> all.forEach(Child::close));
@@ -138,6 +139,11 @@ public final class Crew implements AutoCloseable {
         return counts;
     }
 
+    /** When calls were sent that Redis had not allowed, by {@link System#nanoTime}. */
+    public List<Long> aloneNs() {
+        return List.copyOf(aloneNs);
+    }
+
     /** How long completed calls had waited, in ms, sorted. */
     public List<Long> waitsMs() {
         return waitsMs.stream().sorted().toList();
@@ -191,6 +197,9 @@ public final class Crew implements AutoCloseable {
     }
 
     private void hear(FleetEvent event) {
+        if (event instanceof FleetEvent.Alone) {
+            aloneNs.add(System.nanoTime());
+        }
         if (event instanceof FleetEvent.Call call) {
             String what = switch (call.outcome()) {
                 case COMPLETED -> "completed";

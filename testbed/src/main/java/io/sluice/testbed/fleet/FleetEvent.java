@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 @JsonSubTypes({
     @JsonSubTypes.Type(value = FleetEvent.Ready.class, name = "ready"),
     @JsonSubTypes.Type(value = FleetEvent.Call.class, name = "call"),
+    @JsonSubTypes.Type(value = FleetEvent.Alone.class, name = "alone"),
     @JsonSubTypes.Type(value = FleetEvent.Task.class, name = "task"),
     @JsonSubTypes.Type(value = FleetEvent.Failed.class, name = "failed"),
     @JsonSubTypes.Type(value = FleetEvent.Bye.class, name = "bye")
@@ -60,6 +61,9 @@ sealed interface FleetEvent {
      * @param repeated how many of those told what the task had known already
      */
     record Task(String agent, boolean completed, int lost, int toolRuns, int repeated) implements FleetEvent {}
+
+    /** A call is sent that Redis did not allow: it did not answer in time, and the policy's outage rule did. */
+    record Alone() implements FleetEvent {}
 
     /** It cannot go on; the message is one line. */
     record Failed(String message) implements FleetEvent {}

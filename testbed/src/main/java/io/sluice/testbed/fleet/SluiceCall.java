@@ -77,6 +77,9 @@ final class SluiceCall implements Errand {
         inFlight = true;
         Permit permit = attempt.permit();
         long nowNs = System.nanoTime();
+        if (permit.degraded()) {
+            around.tell().accept(new FleetEvent.Alone());
+        }
         around.loop().execute(() -> {
             if (!permits.isEmpty()) {
                 story.rejected();

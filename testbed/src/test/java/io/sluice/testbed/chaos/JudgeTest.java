@@ -104,14 +104,15 @@ class JudgeTest {
                 .isEmpty();
     }
 
-    /** A lease after the machine stood still hosts may still have calls in flight that they started by themselves. */
+    /** On a busy machine Redis answers too late now and then, and the host starts that one call. */
     @Test
-    void aMachineThatStoodStillExcusesCallsInFlightForALease() {
-        Tale tale = steady().served(9_000, "p0/a0", 100, 0, 28);
-        tale.heldUp.add(new Pulse.HeldUp(5_500, 5_999));
+    void aCallThatAHostSentByItselfExcusesItsOwnSlotForALease() {
+        Tale tale = steady().served(9_000, "p0/a0", 100, 0, 18);
+        tale.aloneMs.add(5_999L);
+        tale.aloneMs.add(6_000L);
         assertThat(missed(tale)).containsExactly("calls in flight above the slots there were");
 
-        tale.heldUp.add(new Pulse.HeldUp(5_600, 6_000));
+        tale.aloneMs.add(9_400L);
         assertThat(missed(tale)).isEmpty();
     }
 

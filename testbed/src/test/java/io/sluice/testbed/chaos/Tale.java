@@ -16,7 +16,7 @@ final class Tale {
     final Timeline terms = new Timeline(Terms.FULL);
     final List<Happening> happenings = new ArrayList<>();
     final List<Watched> watched = new ArrayList<>();
-    final List<Pulse.HeldUp> heldUp = new ArrayList<>();
+    final List<Long> aloneMs = new ArrayList<>();
     final List<String> troubles = new ArrayList<>();
     End end = new End(Optional.of(NOTHING), 0, 100, 8);
     private final List<LogEntry> log = new ArrayList<>();
@@ -71,7 +71,7 @@ final class Tale {
 
     Evidence evidence(Leg leg) {
         return new Evidence(
-                leg, 4, 10, 0, lastMs, terms, log(), happenings, watched, heldUp, end, troubles, Map.of(), List.of());
+                leg, 4, 10, 0, lastMs, terms, log(), happenings, watched, aloneMs, end, troubles, Map.of(), List.of());
     }
 
     Evidence evidence() {
