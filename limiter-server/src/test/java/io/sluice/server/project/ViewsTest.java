@@ -75,22 +75,6 @@ class ViewsTest {
     }
 
     @Test
-    void anAgentsBusiestHourStandsForItsLateSession() {
-        Instant now = NOON.plusSeconds(1_800);
-        List<Used> rows = List.of(
-                used("a", NOON.minusSeconds(3_600), 60, 600_000, 60_000, 6_000, 0),
-                used("a", NOON, 10, 3_000, 0, 30, 0),
-                used("b", NOON, 30, 30_000, 3_000, 3_000, 0),
-                used("idle", NOON, 0, 0, 0, 0, 0));
-        Plan.Use use = Observed.late(rows, now, false).orElseThrow();
-        assertThat(use.requests()).isEqualTo(1.0);
-        assertThat(use.input()).isEqualTo(10_000.0);
-        assertThat(use.output()).isEqualTo(100.0);
-        assertThat(Observed.late(rows, now, true).orElseThrow().input()).isEqualTo(11_000.0);
-        assertThat(Observed.late(List.of(), now, true)).isEmpty();
-    }
-
-    @Test
     void scopesAreNamedAsEverywhere() {
         assertThat(Scopes.of(null, null, null, null, null, null)).isEqualTo("p");
         assertThat(Scopes.of(null, "sonnet", null, null, null, null)).isEqualTo("c:sonnet");
