@@ -113,6 +113,21 @@ class PlanTest {
     }
 
     @Test
+    void whoWasIdleCountsForNothingAndTheHourUnderWayForWhatHasPassed() {
+        List<Used> rows = List.of(
+                used(EIGHT, "a", 60, 600_000, 60_000, 6_000),
+                used(EIGHT.plusSeconds(3_600), "a", 10, 3_000, 0, 30),
+                used(EIGHT.plusSeconds(3_600), "b", 30, 30_000, 3_000, 3_000),
+                used(EIGHT.plusSeconds(3_600), "idle", 0, 0, 0, 0));
+
+        Plan.Use use = Plan.Use.observed(rows, HALF_PAST_NINE, false).orElseThrow();
+
+        assertThat(use).isEqualTo(new Plan.Use(1, 10_000, 100, 0));
+        assertThat(Plan.Use.observed(rows, HALF_PAST_NINE, true).orElseThrow().input())
+                .isEqualTo(11_000);
+    }
+
+    @Test
     void ofManyAgentsTheUseThatOnlyATenthExceedStandsForTheFleet() {
         Stream<Used> ordinary =
                 IntStream.rangeClosed(1, 9).mapToObj(n -> used(EIGHT, "agent-" + n, 60, n * 6_000L, 0, 0));

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.http.client.ReactorResourceFactory;
 
 /** The server as it is started by {@code java -jar}, in this JVM, on a port of its own. */
@@ -26,17 +25,16 @@ final class Started implements AutoCloseable {
         List<String> all = new ArrayList<>(List.of("--server.port=0", "--sluice.redis=" + redis));
         all.addAll(List.of(arguments));
         return new Started(new SpringApplicationBuilder(Server.class)
-                .initializers(Started::withThreadsOfItsOwn)
+                .initializers(Started::withItsOwnThreads)
                 .run(all.toArray(String[]::new)));
     }
 
-    /** A server that is closed closes its threads: with those of the whole JVM every other server here would go too. */
-    private static void withThreadsOfItsOwn(ConfigurableApplicationContext context) {
-        ((GenericApplicationContext) context).registerBean(ReactorResourceFactory.class, () -> {
-            ReactorResourceFactory threads = new ReactorResourceFactory();
-            threads.setUseGlobalResources(false);
-            return threads;
-        });
+    /** Reactor's threads are the JVM's by default, and whichever server stops first ends them for all. */
+    private static void withItsOwnThreads(ConfigurableApplicationContext context) {
+        ReactorResourceFactory threads = new ReactorResourceFactory();
+        threads.setUseGlobalResources(false);
+        context.getBeanFactory().registerSingleton("reactorResourceFactory", threads);
+        threads.start();
     }
 
     /** One without tokens on the Redis that everybody shares, for tests that keep to projects of their own. */
