@@ -68,7 +68,7 @@ public record FleetOptions(
                 "stagger: the last agent would start after " + lastMs + " ms, the run ends after " + length.toMillis());
         check(redis != null || !strategy.needsRedis(), "strategy " + strategy.label() + " needs --redis");
         check(
-                overHttp == null || overHttp.processes() >= 0 && overHttp.processes() <= processes,
+                overHttp == null || (overHttp.processes() >= 0 && overHttp.processes() <= processes),
                 "over HTTP go at most all processes");
     }
 
