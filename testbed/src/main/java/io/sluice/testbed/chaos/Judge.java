@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 
-/** Judges a leg, by the provider's log and by what Redis held: never by what the fleet says. */
+/** Judges a leg, by the provider's log and by what Redis held; of what the fleet says by {@link Evidence#aloneMs} alone. */
 final class Judge {
     /** A killed host's slots are asked after this much more than a lease. */
     static final int GRACE_MS = 1_000;
