@@ -20,6 +20,7 @@ final class Handed {
     private static final Reserved NOTHING = new Reserved(0, 0, 0, 0, 0);
     private static final long SWEEP_MS = 500;
 
+    private final Held held;
     private final Endings endings;
     private final LocalBudget budget;
     private final ScheduledExecutorService timer;
@@ -27,7 +28,8 @@ final class Handed {
     private final Map<String, LivePermit> permits = new ConcurrentHashMap<>();
     private final AtomicBoolean sweeps = new AtomicBoolean();
 
-    Handed(Endings endings, LocalBudget budget, ScheduledExecutorService timer, LongSupplier nanoTime) {
+    Handed(Held held, Endings endings, LocalBudget budget, ScheduledExecutorService timer, LongSupplier nanoTime) {
+        this.held = held;
         this.endings = endings;
         this.budget = budget;
         this.timer = timer;
@@ -100,10 +102,10 @@ final class Handed {
         long now = nanoTime.getAsLong();
         for (LivePermit permit : permits.values()) {
             if (!permit.isDeskLeased(now) && forget(permit)) {
-                if (permit.degraded()) {
-                    permit.close();
+                if (permit.isInRedis()) {
+                    held.leavesHere(permit);
                 } else {
-                    budget.ended(permit.grant, null);
+                    permit.close(); // nobody else knows of it
                 }
             }
         }

@@ -130,6 +130,12 @@ final class Held {
         }
     }
 
+    /** A permit of the desk, of which this process need know no more: another may keep it alive. */
+    void leavesHere(LivePermit permit) {
+        forget(permit);
+        budget.ended(permit.grant, null);
+    }
+
     private boolean forget(LivePermit permit) {
         givenHere.remove(permit.id(), permit);
         return permits.remove(permit.name.id(), permit);

@@ -160,7 +160,7 @@ final class LivePermit implements Permit {
         return new Store.Assertion(
                 name,
                 digest,
-                Memo.of(call.estimate()),
+                ofDesk ? Memo.of(call.estimate(), call.call()) : Memo.of(call.estimate()),
                 call.view().stamp,
                 TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
                 call.flow(),

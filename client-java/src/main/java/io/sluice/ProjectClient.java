@@ -59,7 +59,7 @@ final class ProjectClient implements Project {
         this.fleet = new Fleet(client.store, client.host, id, client.timer, policies, this::greet, System::nanoTime);
         this.budget = new LocalBudget(System::nanoTime, fleet::share);
         this.held = new Held(tempo, endings, budget);
-        this.handed = new Handed(endings, budget, client.timer, System::nanoTime);
+        this.handed = new Handed(held, endings, budget, client.timer, System::nanoTime);
         this.outcomes = new Outcomes(this, tempo, waiters, held, handed, endings);
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
         observing.onHold(counting::held);
@@ -276,7 +276,7 @@ final class ProjectClient implements Project {
     /** Its lease could not be renewed. */
     void deskLost(LivePermit permit) {
         if (handed.forget(permit)) {
-            budget.ended(permit.grant, null);
+            held.leavesHere(permit);
         }
     }
 

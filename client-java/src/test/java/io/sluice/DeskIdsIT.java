@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a repeated question is, at the desk where it was asked first and at another. */
 @WithRedis
 @Tag("contract")
-@Timeout(60)
+@Timeout(120)
 class DeskIdsIT {
     private final Desks desks;
 

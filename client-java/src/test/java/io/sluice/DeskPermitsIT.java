@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A permit of the desk lives by its caller's renewals and ends once, at whichever desk. The lease is 1 s. */
 @WithRedis
 @Tag("contract")
-@Timeout(60)
+@Timeout(120)
 class DeskPermitsIT {
     private static final String LIMITS = "concurrency: 1, tokens: {amount: 1000, per: 1d, burst: 1d, window: refill, "
             + "weights: {input: 1, output: 1}}, calls: {amount: 1000, per: 1d, burst: 1d, window: refill, of: requests}";
@@ -124,11 +124,12 @@ class DeskPermitsIT {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void itLivesAsLongAsItIsRenewedAtAnyDesk(boolean other) {
-        Handout handout = take(desks.here, "job-1");
+        Duration lease = Duration.ofSeconds(3);
+        Handout handout = get(ask(desks.here, new Asking(CALL.id("job-1"), "token/bot", Duration.ZERO, lease)));
 
         for (int i = 0; i < 5; i++) {
-            pause(Duration.ofMillis(500));
-            assertThat(get(desk(other).renew(handout.permit()))).contains(Duration.ofSeconds(1));
+            pause(Duration.ofMillis(800));
+            assertThat(get(desk(other).renew(handout.permit()))).contains(lease);
         }
         assertThat(desks.levels().used()).isEqualTo(1);
         assertThat(get(desk(other).settle(handout.permit(), used(7, 3)))
@@ -143,7 +144,7 @@ class DeskPermitsIT {
         Handout lost = take(desks.here, "job-1");
         Handout next = get(ask(desks.here, "job-2", SOON));
 
-        assertThat(next.waited()).isBetween(Duration.ofMillis(500), Duration.ofSeconds(5));
+        assertThat(next.waited()).isBetween(Duration.ofMillis(500), Duration.ofSeconds(15));
         assertThat(get(desk(other).renew(lost.permit()))).isEmpty();
         assertThat(get(desk(other).settle(lost.permit(), used(8, 1))).ending())
                 .isEqualTo(new Ending(How.EXPIRED, true, new Reserved(1, 8, 0, 0, 1)));

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a caller's report of the provider's answer does: to its permit, to what it is told, to everybody else. */
 @WithRedis
 @Tag("contract")
-@Timeout(60)
+@Timeout(120)
 class DeskReportsIT {
     private static final String SERVED = """
             {"type":"message","model":"m-1","role":"assistant","content":[{"type":"text","text":"ok"}],

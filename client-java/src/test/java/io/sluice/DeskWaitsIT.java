@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Calls that wait at desks: their places, what ends a wait, and what becomes of both when a process goes. One call runs at a time. */
 @WithRedis
 @Tag("contract")
-@Timeout(60)
+@Timeout(120)
 class DeskWaitsIT {
     private static final String CALLER = "token/bot";
 

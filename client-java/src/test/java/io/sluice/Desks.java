@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /** Two processes with a desk for the same project, which is a test's own and has one class {@code m}. */
 final class Desks implements AutoCloseable {
     static final Call CALL = Call.of("m-1").inputTokens(10).maxOutputTokens(5).agent("bot");
-    static final Duration SOON = Duration.ofSeconds(20);
-    private static final long PATIENCE_S = 20;
+    static final Duration SOON = Duration.ofSeconds(60);
+    private static final long PATIENCE_S = 60;
 
     final String id = "t-" + UUID.randomUUID();
     final String uri;
@@ -35,8 +35,10 @@ final class Desks implements AutoCloseable {
     /** @param uriOfFirst by which the first process, and it alone, goes */
     Desks(String uri, String uriOfFirst) {
         this.uri = uri;
-        this.first = Sluice.connect(uriOfFirst);
-        this.second = Sluice.connect(uri);
+        // These tests are of what happens, not of how fast.
+        Sluice.Options patient = Sluice.Options.DEFAULT.withCommandTimeout(Duration.ofSeconds(5));
+        this.first = Sluice.connect(uriOfFirst, patient);
+        this.second = Sluice.connect(uri, patient);
         this.here = first.desk(id, Profiles::of);
         this.there = second.desk(id, Profiles::of);
     }
