@@ -22,7 +22,8 @@ final class Started implements AutoCloseable {
     }
 
     static Started on(String redis, String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--server.port=0", "--sluice.redis=" + redis));
+        List<String> all =
+                new ArrayList<>(List.of("--server.port=0", "--sluice.redis=" + redis, "--sluice.redis-timeout=5s"));
         all.addAll(List.of(arguments));
         return new Started(new SpringApplicationBuilder(Server.class)
                 .initializers(Started::withItsOwnThreads)
