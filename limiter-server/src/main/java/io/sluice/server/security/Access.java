@@ -28,8 +28,8 @@ final class Access {
                 parts.length == 3
                         ? reads
                         : PROJECT.matcher(parts[3]).matches()
-                            && caller.covers(parts[3])
-                            && allowed(caller.role(), reads, parts.length == 4 ? "" : parts[4]);
+                                && caller.covers(parts[3])
+                                && allowed(caller.role(), reads, parts.length == 4 ? "" : parts[4]);
             default -> false;
         };
     }
