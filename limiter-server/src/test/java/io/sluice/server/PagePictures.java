@@ -57,9 +57,9 @@ class PagePictures {
             browser.dark(false);
             browser.size(1280, 860, false);
             browser.open(server, "#/acme-prod/policy");
-            browser.until("the policy is there", () -> browser.find("#document")
-                    .getDomProperty("value")
-                    .contains("concurrency: 16"));
+            browser.until(
+                    "the policy is there",
+                    () -> browser.find("#document").getDomProperty("value").contains("concurrency: 16"));
             browser.run("const t = document.getElementById('document');"
                     + "t.value = t.value.replace('concurrency: 16', 'concurency: 16').replace('weight: 2', 'weight: 0');"
                     + "t.dispatchEvent(new Event('input', {bubbles: true}))");
@@ -99,12 +99,7 @@ class PagePictures {
                 Http.Reply reply = http.post(permits, """
                         {"model": "%s", "input_tokens": %d, "cache_read_tokens": 9000, "max_output_tokens": 400,
                          "agent": "host-%d/agent-%d", "team": "%s", "priority": "%s", "max_wait_ms": 25000}""".formatted(
-                                model,
-                                1_500 + 40 * number,
-                                number % 6,
-                                number,
-                                TEAMS[number % 3],
-                                PRIORITIES[number % 3]));
+                        model, 1_500 + 40 * number, number % 6, number, TEAMS[number % 3], PRIORITIES[number % 3]));
                 if (reply.status() != 201) {
                     continue;
                 }
