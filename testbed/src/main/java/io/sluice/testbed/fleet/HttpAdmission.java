@@ -12,6 +12,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -42,16 +43,36 @@ final class HttpAdmission implements Admission {
 
     @Override
     public CompletableFuture<Ticket> admit(Work work) {
-        CompletableFuture<HttpResponse<String>> asking = sent("POST", "", ask(work));
-        CompletionStage<Ticket> ticket = asking.thenApply(response -> {
-            JsonNode body = read(response);
-            if (response.statusCode() / 100 != 2) {
-                throw new NoPermit(response.statusCode(), body.path("kind").asString("unknown"));
+        Map<String, Object> ask = ask(work);
+        ask.put("id", UUID.randomUUID().toString());
+        CompletableFuture<Ticket> result = new CompletableFuture<>();
+        ask(ask, result);
+        return result;
+    }
+
+    /** 503 is told by a server that stops or whose Redis is out: the same question is asked again and keeps its place. */
+    private void ask(Map<String, Object> ask, CompletableFuture<Ticket> result) {
+        CompletableFuture<HttpResponse<String>> asking = sent("POST", "", ask);
+        // Hanging up tells the server that nobody waits any more.
+        result.whenComplete((ticket, e) -> asking.cancel(true));
+        asking.whenComplete((response, e) -> {
+            if (e != null) {
+                result.completeExceptionally(Linked.cause(e));
+            } else if (response.statusCode() == 503 && !result.isDone()) {
+                CompletableFuture.delayedExecutor(PAUSE_MS, TimeUnit.MILLISECONDS).execute(() -> ask(ask, result));
+            } else if (response.statusCode() / 100 != 2) {
+                result.completeExceptionally(refused(response));
+            } else {
+                OnLease granted = new OnLease(read(response));
+                if (!result.complete(granted)) {
+                    var unused = granted.unsent();
+                }
             }
-            return new OnLease(body);
         });
-        // Hanging up tells the server that nobody waits any more; what was granted at that moment goes back.
-        return Linked.to(asking, ticket, late -> late.unsent());
+    }
+
+    private static NoPermit refused(HttpResponse<String> response) {
+        return new NoPermit(response.statusCode(), read(response).path("kind").asString("unknown"));
     }
 
     /** Asks for more than any budget holds, and where input has no limit gives it back. */
@@ -188,11 +209,11 @@ final class HttpAdmission implements Admission {
         }
 
         private Charge charged(HttpResponse<String> response) {
-            JsonNode body = read(response);
             if (response.statusCode() != 200) {
-                throw new NoPermit(response.statusCode(), body.path("kind").asString("unknown"));
+                throw refused(response);
             }
-            return Charge.of(Json.MAPPER.treeToValue(body.path("charged"), Permit.Reserved.class));
+            return Charge.of(
+                    Json.MAPPER.treeToValue(read(response).path("charged"), Permit.Reserved.class));
         }
 
         private void renewAfter(long ms) {
