@@ -1,5 +1,7 @@
 package io.sluice.testbed.chaos;
 
+import io.sluice.Call;
+import io.sluice.Decision;
 import io.sluice.OutageException;
 import io.sluice.Sluice;
 import io.sluice.testbed.emulator.Counting;
@@ -55,7 +57,7 @@ final class LegRun implements AutoCloseable {
             this.admin = Sluice.connect(ground.adminUri());
             open.add(admin);
             install(Terms.FULL);
-            this.watch = new Watch(ground, ProviderClock.of(log));
+            this.watch = new Watch(ground, ProviderClock.of(log), this::nudge);
             open.add(watch);
             this.crew = Crew.start(fleet());
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -168,6 +170,15 @@ final class LegRun implements AutoCloseable {
                 }
                 TimeUnit.MILLISECONDS.sleep(TICK_MS);
             }
+        }
+    }
+
+    /** One call of no tokens, taken and given back, or refused. */
+    private void nudge() {
+        Decision decision = admin.project(Terms.PROJECT)
+                .tryAcquire(Call.of(Profile.DEFAULT.model()).inputTokens(0).maxOutputTokens(1));
+        if (decision instanceof Decision.Granted granted) {
+            granted.permit().cancel();
         }
     }
 

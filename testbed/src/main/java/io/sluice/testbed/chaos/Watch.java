@@ -17,6 +17,7 @@ final class Watch implements AutoCloseable {
 
     private final Ground ground;
     private final ProviderClock clock;
+    private final Runnable nudge;
     private final Inspector inspector = new Inspector();
     private final List<Watched> watched = new CopyOnWriteArrayList<>();
     private final Map<String, Integer> held = new ConcurrentHashMap<>();
@@ -26,9 +27,11 @@ final class Watch implements AutoCloseable {
         return thread;
     });
 
-    Watch(Ground ground, ProviderClock clock) {
+    /** @param nudge has Redis run a script: what is due by then, as a lease that ran out, happens when somebody asks, and not before */
+    Watch(Ground ground, ProviderClock clock, Runnable nudge) {
         this.ground = ground;
         this.clock = clock;
+        this.nudge = nudge;
     }
 
     long nowMs() {
@@ -50,11 +53,12 @@ final class Watch implements AutoCloseable {
 
     /** Asks after a while how many permits of a host still run. */
     void askLater(String host, long ms) {
-        timer.schedule(
-                () -> trying(() ->
-                        inspector.running(ground.redis().uri(), host).ifPresent(permits -> held.put(host, permits))),
-                ms,
-                TimeUnit.MILLISECONDS);
+        timer.schedule(() -> trying(() -> countHeld(host)), ms, TimeUnit.MILLISECONDS);
+    }
+
+    private void countHeld(String host) {
+        nudge.run();
+        inspector.running(ground.redis().uri(), host).ifPresent(permits -> held.put(host, permits));
     }
 
     /** With what was learned of its host. */
@@ -75,6 +79,7 @@ final class Watch implements AutoCloseable {
     End emptied(long atMostMs) throws InterruptedException {
         long beganMs = nowMs();
         while (true) {
+            trying(nudge);
             Optional<Standing> standing = inspector.standing(ground.redis().uri());
             boolean empty = standing.isPresent()
                     && standing.get().slots() == 0

@@ -18,11 +18,11 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @Timeout(300)
 class ChaosIT {
-    private static final ChaosOptions OPTIONS = new ChaosOptions(Duration.ofSeconds(22), 1, 2, 12);
+    private static final ChaosOptions OPTIONS = new ChaosOptions(Duration.ofSeconds(24), 1, 2, 12);
     private static final Schedule SCHEDULE = new Schedule(
             1,
             List.of(
-                    part(Leg.SENTINEL, 8, at(Kind.KILL, 1_500, 0), at(Kind.CRASH, 3_000, 0)),
+                    part(Leg.SENTINEL, 10, at(Kind.KILL, 1_500, 0), at(Kind.CRASH, 6_000, 0)),
                     part(Leg.CABLE, 9, at(Kind.PARTITION, 1_000, 1_500), at(Kind.PAUSE, 3_500, 4_000)),
                     part(Leg.EMPTIED, 5, at(Kind.EMPTY, 2_000, 0))));
 
