@@ -241,7 +241,8 @@ class PageIT {
         String permit = granted(project, "a".repeat(128));
         CompletableFuture<Http.Reply> waiting = http.later(permits(project), """
                 {"model": "claude-sonnet-5-5", "input_tokens": 10, "agent": "%s", "max_wait_ms": 60000}""".formatted("b".repeat(128)));
-        hold(project, "{\"class\": \"sonnet\", \"reason\": \"" + "w".repeat(200) + "\"}");
+        // It ends before the wait does: else nobody would wait.
+        hold(project, "{\"class\": \"sonnet\", \"for_ms\": 30000, \"reason\": \"" + "w".repeat(200) + "\"}");
         browser.size(360, 740, true);
         for (String view : List.of("live", "policy")) {
             browser.open(server, "#/" + project + "/" + view);

@@ -22,9 +22,11 @@ final class Started implements AutoCloseable {
     }
 
     static Started on(String redis, String... arguments) {
-        List<String> all =
-                new ArrayList<>(List.of("--server.port=0", "--sluice.redis=" + redis, "--sluice.redis-timeout=5s"));
+        List<String> all = new ArrayList<>(List.of("--sluice.redis=" + redis, "--sluice.redis-timeout=5s"));
         all.addAll(List.of(arguments));
+        if (all.stream().noneMatch(argument -> argument.startsWith("--server.port="))) {
+            all.add("--server.port=0"); // given twice it would be a list
+        }
         return new Started(new SpringApplicationBuilder(Server.class)
                 .initializers(Started::withItsOwnThreads)
                 .run(all.toArray(String[]::new)));
