@@ -27,7 +27,7 @@ final class Schema {
         try {
             model.getMethod("validateJsonElement", JsonElement.class).invoke(null, json);
             // Reads what the check passes over: quantities, instants.
-            Object unused = new JSON().deserialize(json.toString(), model);
+            Object unused = JSON.deserialize(json.toString(), model);
             return Optional.empty();
         } catch (InvocationTargetException e) {
             return Optional.of(manifest + ": " + e.getCause().getMessage());

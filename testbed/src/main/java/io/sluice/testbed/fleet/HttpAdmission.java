@@ -59,7 +59,8 @@ final class HttpAdmission implements Admission {
             if (e != null) {
                 result.completeExceptionally(Linked.cause(e));
             } else if (response.statusCode() == 503 && !result.isDone()) {
-                CompletableFuture.delayedExecutor(PAUSE_MS, TimeUnit.MILLISECONDS).execute(() -> ask(ask, result));
+                CompletableFuture.delayedExecutor(PAUSE_MS, TimeUnit.MILLISECONDS)
+                        .execute(() -> ask(ask, result));
             } else if (response.statusCode() / 100 != 2) {
                 result.completeExceptionally(refused(response));
             } else {
@@ -212,8 +213,7 @@ final class HttpAdmission implements Admission {
             if (response.statusCode() != 200) {
                 throw refused(response);
             }
-            return Charge.of(
-                    Json.MAPPER.treeToValue(read(response).path("charged"), Permit.Reserved.class));
+            return Charge.of(Json.MAPPER.treeToValue(read(response).path("charged"), Permit.Reserved.class));
         }
 
         private void renewAfter(long ms) {
