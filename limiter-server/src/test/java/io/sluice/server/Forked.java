@@ -37,14 +37,17 @@ final class Forked implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 "io.sluice.server.Server",
                 "--server.port=" + port,
-                "--sluice.redis=" + redis));
+                "--sluice.redis=" + redis,
+                "--sluice.redis-timeout=5s"));
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
         Forked forked = new Forked(process, port, log);
         try {
-            await().atMost(120, TimeUnit.SECONDS).ignoreExceptionsMatching(e -> true).until(forked::isReady);
+            await().atMost(120, TimeUnit.SECONDS)
+                    .ignoreExceptionsMatching(e -> true)
+                    .until(forked::isReady);
         } catch (RuntimeException e) {
             String said = Files.readString(log);
             forked.close();

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.sluice.testbed.redis.RedisServers;
 import io.sluice.testbed.redis.WithRedis;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -27,9 +28,12 @@ class ManyWaitIT {
             String project = Policies.installed(server.http, "{concurrency: 1}");
             String at = "/v1/projects/" + project;
             String call = "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1,\"max_wait_ms\":600000}";
-            assertThat(server.http.post(at + "/permits", call.replace("600000", "0")).status())
+            assertThat(server.http
+                            .post(at + "/permits", call.replace("600000", "0"))
+                            .status())
                     .isEqualTo(201);
-            byte[] request = ("POST " + at + "/permits HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            byte[] request = ("POST " + at
+                            + "/permits HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                             + "Content-Length: " + call.length() + "\r\n\r\n" + call)
                     .getBytes(StandardCharsets.US_ASCII);
             List<SocketChannel> waiting = new ArrayList<>();
@@ -38,12 +42,17 @@ class ManyWaitIT {
                     SocketChannel channel = SocketChannel.open();
                     waiting.add(channel);
                     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-                    channel.connect(new InetSocketAddress("127.0.0.1", server.port));
+                    channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port));
                     channel.write(ByteBuffer.wrap(request));
                 }
                 await().atMost(120, TimeUnit.SECONDS)
                         .pollInterval(1, TimeUnit.SECONDS)
-                        .until(() -> server.http.get(at + "/status").json().get("waiters").asInt() == CALLS);
+                        .until(() -> server.http
+                                        .get(at + "/status")
+                                        .json()
+                                        .get("waiters")
+                                        .asInt()
+                                == CALLS);
                 assertThat(server.threads()).isBetween(1L, 150L);
                 assertThat(server.process.isAlive()).isTrue();
             } finally {
@@ -53,7 +62,12 @@ class ManyWaitIT {
             }
             await().atMost(120, TimeUnit.SECONDS)
                     .pollInterval(1, TimeUnit.SECONDS)
-                    .until(() -> server.http.get(at + "/status").json().get("waiters").asInt() == 0);
+                    .until(() -> server.http
+                                    .get(at + "/status")
+                                    .json()
+                                    .get("waiters")
+                                    .asInt()
+                            == 0);
         }
     }
 }

@@ -34,20 +34,28 @@ class OutageIT {
             await().atMost(60, TimeUnit.SECONDS)
                     .until(() -> server.http.get("/actuator/health/readiness").status() == 200);
             String project = Policies.id();
-            assertThat(server.http.put("/v1/projects/" + project, Policies.of(project, "{rpm: 600}") + "outage: fail-closed\n")
+            assertThat(server.http
+                            .put(
+                                    "/v1/projects/" + project,
+                                    Policies.of(project, "{rpm: 600}") + "outage: fail-closed\n")
                             .status())
                     .isEqualTo(200);
-            assertThat(server.http.post("/v1/projects/" + project + "/permits", CALL).status())
+            assertThat(server.http
+                            .post("/v1/projects/" + project + "/permits", CALL)
+                            .status())
                     .isEqualTo(201);
 
             redis.kill();
             await().atMost(60, TimeUnit.SECONDS)
                     .until(() -> server.http.get("/actuator/health/readiness").status() == 503);
-            assertThat(server.http.post("/v1/projects/" + project + "/permits", CALL).kind())
+            assertThat(server.http
+                            .post("/v1/projects/" + project + "/permits", CALL)
+                            .kind())
                     .isEqualTo("outage");
             assertThat(server.http.get("/v1/projects/" + project + "/status").kind())
                     .isEqualTo("outage");
-            assertThat(server.http.get("/actuator/prometheus").body()).contains("sluice_store_up 0.0");
+            await().atMost(30, TimeUnit.SECONDS)
+                    .until(() -> server.http.get("/actuator/prometheus").body().contains("sluice_store_up 0.0"));
         }
     }
 }

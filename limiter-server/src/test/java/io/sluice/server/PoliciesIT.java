@@ -100,9 +100,9 @@ class PoliciesIT {
         assertThat(first.propertyNames()).containsExactlyInAnyOrder("path", "line", "message", "value");
         assertThat(first.get("line").asInt()).isPositive();
         assertThat(http.get(at).status()).isEqualTo(404);
-        Reply other = http.put(at, Policies.of("another", "{rpm: 1}"));
+        Reply other = http.put(at, Policies.of("another", "{rpm: 60}"));
         assertThat(other.json().get("problems").get(0).get("path").asString()).isEqualTo("/project");
-        Reply upstream = http.put(at, Policies.of(id, "{rpm: 1}") + "upstream: https://evil.example\n");
+        Reply upstream = http.put(at, Policies.of(id, "{rpm: 60}") + "upstream: https://evil.example\n");
         assertThat(upstream.json().get("problems").get(0).get("path").asString())
                 .isEqualTo("/upstream");
         assertThat(http.put(at, "").status()).isEqualTo(400);
@@ -189,7 +189,7 @@ class PoliciesIT {
         try (Started server = Started.on(RedisServers.shared().uri(), "--sluice.policies=" + directory)) {
             await().atMost(20, TimeUnit.SECONDS).until(() -> server.http.get(at).status() == 200);
             for (Reply no : new Reply[] {
-                server.http.put(at, Policies.of(id, "{rpm: 1}")),
+                server.http.put(at, Policies.of(id, "{rpm: 60}")),
                 server.http.post(at + "/rollback", "{\"to\":1}"),
                 server.http.delete(at)
             }) {
@@ -197,7 +197,7 @@ class PoliciesIT {
                 assertThat(no.kind()).isEqualTo("managed_by_file");
             }
             assertThat(server.http
-                            .put(at + "?dry_run=true", Policies.of(id, "{rpm: 1}"))
+                            .put(at + "?dry_run=true", Policies.of(id, "{rpm: 60}"))
                             .status())
                     .isEqualTo(200);
             JsonNode files = server.http.get("/v1/projects").json().get("files");

@@ -97,7 +97,7 @@ class SecurityIT {
             assertThat(agent.get(at(seen)).kind()).as("agent GET %s", seen).isEqualTo("forbidden");
             assertThat(agent.get(at(seen)).status()).isEqualTo(403);
         }
-        assertThat(viewer.put(at(""), Policies.of(project, "{rpm: 1}")).status())
+        assertThat(viewer.put(at(""), Policies.of(project, "{rpm: 60}")).status())
                 .isEqualTo(403);
         assertThat(viewer.delete(at("")).status()).isEqualTo(403);
         assertThat(viewer.post(at("/hold"), "{\"reason\":\"x\"}").status()).isEqualTo(403);
@@ -148,7 +148,7 @@ class SecurityIT {
     void onlyAnAdminOfAllMakesProjectsAndSetsUpstream() {
         Http admin = server.http.with(TEAM_ADMIN);
         String other = Policies.id();
-        assertThat(admin.put("/v1/projects/" + other, Policies.of(other, "{rpm: 1}"))
+        assertThat(admin.put("/v1/projects/" + other, Policies.of(other, "{rpm: 60}"))
                         .kind())
                 .isEqualTo("forbidden");
         String mine = Policies.installed(root, "{rpm: 600}");

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 /** A server that is told to stop, beside another one: a rolling restart. */
 @WithRedis
 class StoppingIT {
-    private static final String CALL = "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1,\"id\":\"%s\",\"max_wait_ms\":25000}";
+    private static final String CALL =
+            "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1,\"id\":\"%s\",\"max_wait_ms\":25000}";
 
     @Test
     void whoWaitsIsToldAtOnceAndKeepsThePlaceAndPermitsLiveOn() throws Exception {
@@ -21,7 +22,8 @@ class StoppingIT {
         try (Forked server = Forked.on(RedisServers.shared().uri(), "256m")) {
             String project = Policies.installed(server.http, "{concurrency: 1}");
             String at = "/v1/projects/" + project;
-            String permit = server.http.post(at + "/permits", CALL.formatted("first"))
+            String permit = server.http
+                    .post(at + "/permits", CALL.formatted("first"))
                     .json()
                     .get("permit")
                     .asString();
@@ -42,8 +44,12 @@ class StoppingIT {
 
             await().atMost(20, TimeUnit.SECONDS)
                     .until(() -> other.get(at + "/status").json().get("waiters").asInt() == 2);
-            assertThat(other.post(at + "/permits/" + permit + "/renew", "").status()).isEqualTo(200);
-            assertThat(other.post(at + "/permits/" + permit + "/settle", "{}").json().get("ended").asString())
+            assertThat(other.post(at + "/permits/" + permit + "/renew", "").status())
+                    .isEqualTo(200);
+            assertThat(other.post(at + "/permits/" + permit + "/settle", "{}")
+                            .json()
+                            .get("ended")
+                            .asString())
                     .isEqualTo("settled");
             assertThat(again.get(20, TimeUnit.SECONDS).status()).isEqualTo(201);
             assertThat(late.isDone()).as("who came later waits on").isFalse();

@@ -1,9 +1,13 @@
 package io.sluice.server.security;
 
+import java.util.regex.Pattern;
 import org.springframework.http.HttpMethod;
 
 /** Which role may do what. Pure; what is not listed is for nobody. */
 final class Access {
+    /** As no escape and no parameter of a path is: what is checked here is then what the address means. */
+    private static final Pattern PROJECT = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
+
     private Access() {}
 
     /**
@@ -23,7 +27,9 @@ final class Access {
             case "projects" ->
                 parts.length == 3
                         ? reads
-                        : caller.covers(parts[3]) && allowed(caller.role(), reads, parts.length == 4 ? "" : parts[4]);
+                        : PROJECT.matcher(parts[3]).matches()
+                                && caller.covers(parts[3])
+                                && allowed(caller.role(), reads, parts.length == 4 ? "" : parts[4]);
             default -> false;
         };
     }

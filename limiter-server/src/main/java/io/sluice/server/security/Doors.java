@@ -104,7 +104,7 @@ class Doors {
 
     private Mono<AuthorizationResult> mayCall(Mono<Authentication> who, AuthorizationContext at) {
         ServerHttpRequest request = at.getExchange().getRequest();
-        return who.map(known -> new AuthorizationDecision(known.getPrincipal() instanceof Caller caller
+        return decided(who.map(known -> known.getPrincipal() instanceof Caller caller
                 && Access.allows(
                         caller,
                         request.getMethod(),
@@ -115,9 +115,14 @@ class Doors {
         if (settings.openMetrics()) {
             return Mono.just(new AuthorizationDecision(true));
         }
-        return who.map(known -> new AuthorizationDecision(known.getPrincipal() instanceof Caller caller
+        return decided(who.map(known -> known.getPrincipal() instanceof Caller caller
                 && caller.role() != Role.AGENT
                 && caller.projects().contains("*")));
+    }
+
+    /** Of nobody: no. An answer that stays out would leave it to the rules that follow, and the last of them lets everybody in. */
+    private static Mono<AuthorizationResult> decided(Mono<Boolean> allowed) {
+        return allowed.defaultIfEmpty(false).map(AuthorizationDecision::new);
     }
 
     private WebFilter sameSite() {

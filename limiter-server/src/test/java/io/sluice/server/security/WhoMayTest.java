@@ -42,6 +42,9 @@ class WhoMayTest {
         "GET, /v1/projects/other, false, false, false",
         "POST, /v1/projects/other/permits, false, false, false",
         "POST, /v1/hold, true, false, false",
+        // an escape or a parameter could mean another project than it looks like
+        "GET, /v1/projects/acme-%31/status, false, false, false",
+        "GET, /v1/projects/acme-1;x=1/status, false, false, false",
         "GET, /v1/nothing, false, false, false",
         "GET, /v2/projects, false, false, false",
         "GET, /, false, false, false",
@@ -147,12 +150,14 @@ class WhoMayTest {
             good.replace("name: x", "name: \"x y\""),
             good.replace("batch", "urgent"),
             "tokens: 7",
+            "", // what a file that is just being written looks like
         }) {
             assertThatThrownBy(() -> TokenFile.read(bad.getBytes(StandardCharsets.UTF_8)))
                     .as(bad)
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageNotContaining(hash);
         }
-        assertThat(TokenFile.read(new byte[0])).isEmpty();
+        assertThat(TokenFile.read("tokens: []".getBytes(StandardCharsets.UTF_8)))
+                .isEmpty();
     }
 }
