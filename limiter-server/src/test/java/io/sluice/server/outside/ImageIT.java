@@ -65,7 +65,7 @@ class ImageIT {
                     IMAGE);
             URI uri = URI.create("http://127.0.0.1:" + port);
             Api api = new Api(Api.client(), uri, PROJECT);
-            await().atMost(Duration.ofSeconds(180))
+            await().atMost(Duration.ofMinutes(3))
                     .pollInterval(Duration.ofMillis(100))
                     .ignoreExceptions()
                     .untilAsserted(() -> assertThat(

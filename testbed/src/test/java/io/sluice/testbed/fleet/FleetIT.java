@@ -236,6 +236,7 @@ class FleetIT {
                     "it",
                     Strategy.NONE,
                     null,
+                    null,
                     POLICY.project(),
                     PolicyNumbers.of(POLICY.toJson(), Profile.DEFAULT.model()),
                     emulator.uri(),

@@ -104,6 +104,7 @@ class SilenceIT {
                 "late",
                 Strategy.SLUICE,
                 arena.redis.uri(),
+                null,
                 policy.project(),
                 PolicyNumbers.of(policy.toJson(), parsed.model()),
                 arena.provider(),
