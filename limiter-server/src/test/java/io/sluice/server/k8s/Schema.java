@@ -34,7 +34,7 @@ final class Schema {
         } catch (JsonParseException | IllegalArgumentException | QuantityFormatException e) {
             return Optional.of(manifest + ": " + e.getMessage());
         } catch (ReflectiveOperationException e) {
-            throw new LinkageError(e.getMessage(), e);
+            throw new LinkageError("the models have changed", e);
         }
     }
 

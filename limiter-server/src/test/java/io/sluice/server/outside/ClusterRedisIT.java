@@ -101,10 +101,11 @@ class ClusterRedisIT {
                 .map(String::strip)
                 .filter(line -> !line.isEmpty() && !line.startsWith("#"))
                 .forEach(line -> {
-                    String[] words = line.split(" ", -1);
-                    if (!words[0].equals("dir")) {
-                        arguments.add("--" + words[0]);
-                        arguments.add(words[0].equals("aclfile") ? acl.toString() : words[1].replace("\"", ""));
+                    String name = line.substring(0, line.indexOf(' '));
+                    String value = line.substring(name.length() + 1).replace("\"", "");
+                    if (!name.equals("dir")) {
+                        arguments.add("--" + name);
+                        arguments.add(name.equals("aclfile") ? acl.toString() : value);
                     }
                 });
         assertThat(arguments).contains("noeviction", "--appendonly", "--aclfile");
