@@ -2,7 +2,6 @@ package io.sluice.testbed.chaos;
 
 import io.sluice.testbed.chaos.Excess.Credit;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What each kind of fault may cost beyond the bounds that hold without faults, as docs/operations.md states it. */
@@ -24,10 +23,13 @@ final class Allowances {
     private Allowances() {}
 
     static List<Credit> of(Limit limit, Evidence leg) {
-        return leg.happenings().stream()
+        Stream<Credit> faults = leg.happenings().stream()
                 .flatMap(one -> Stream.of(outage(limit, one), lost(limit, one), late(limit, one, leg.agents())))
-                .filter(credit -> credit.units() > 0)
-                .collect(Collectors.toList());
+                .filter(credit -> credit.units() > 0);
+        // Of an answer that came too late Redis knows nothing until the host tells.
+        Stream<Credit> alone = leg.aloneWithoutFaultMs().stream()
+                .map(sentMs -> new Credit(sentMs - TOLD_MS, sentMs + TOLD_MS, largest(limit)));
+        return Stream.concat(faults, alone).toList();
     }
 
     /**

@@ -52,7 +52,7 @@ final class ChaosReport implements Report {
             Map<String, Integer> outcomes,
             List<Fault> faults,
             int sentAlone,
-            long sentAloneWithoutFault,
+            int sentAloneWithoutFault,
             List<Finding> findings) {
 
         static Judged of(Evidence leg) {
@@ -78,7 +78,7 @@ final class ChaosReport implements Report {
                     leg.outcomes(),
                     Fault.of(leg, judge),
                     leg.aloneMs().size(),
-                    judge.alone(),
+                    leg.aloneWithoutFaultMs().size(),
                     judge.findings());
         }
 
@@ -175,7 +175,7 @@ final class ChaosReport implements Report {
             Map<String, Integer> outcomes,
             List<Fault> faults,
             int sentAlone,
-            long sentAloneWithoutFault,
+            int sentAloneWithoutFault,
             List<Row> findings) {
         static Part of(Judged one) {
             return new Part(

@@ -30,9 +30,9 @@ final class ChaosTable {
         text.append(String.format(
                 Locale.ROOT,
                 "%nHosts sent %d calls by their own shares, %d of them where no fault of ours kept Redis from answering in time: 0 on a"
-                        + " quiet machine.%nEach excuses its own slot.%n",
+                        + " quiet machine.%nEach of these excuses its own slot and cost.%n",
                 report.legs.stream().mapToInt(Judged::sentAlone).sum(),
-                report.legs.stream().mapToLong(Judged::sentAloneWithoutFault).sum()));
+                report.legs.stream().mapToInt(Judged::sentAloneWithoutFault).sum()));
         text.append(
                 "\n| law | what | where | measured | reach | verdict | beside it |\n|---|---|---|--:|--:|---|---|\n");
         report.overall.forEach(one -> text.append(row("all", one)));

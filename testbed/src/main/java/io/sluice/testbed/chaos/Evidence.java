@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param stopMs the stop signal
  * @param log the provider's
  * @param watched what Redis held, looked at again and again
- * @param aloneMs when hosts say that they sent a call without Redis: it excuses that call's slot, and nothing else
+ * @param aloneMs when hosts say that they sent a call without Redis: it excuses that call's slot and cost, and nothing else
  * @param end what it held when all was over
  * @param outcomes what the agents say became of their calls: told, not judged
  * @param waitsMs how long they say that the served ones had waited, sorted
@@ -61,6 +61,14 @@ record Evidence(
         long begin = first.values().stream().mapToLong(Long::longValue).min().orElse(stopMs);
         long all = first.values().stream().mapToLong(Long::longValue).max().orElse(stopMs);
         return Math.min(stopMs, begin + (all - begin) / 1_000 * 1_000);
+    }
+
+    /** Those of the calls that hosts sent without Redis that no fault of ours was the reason for. */
+    List<Long> aloneWithoutFaultMs() {
+        return aloneMs.stream()
+                .filter(sentMs -> happenings.stream()
+                        .noneMatch(one -> one.fromMs() <= sentMs && sentMs <= one.toMs() + Terms.LEASE_MS))
+                .toList();
     }
 
     long rejected() {

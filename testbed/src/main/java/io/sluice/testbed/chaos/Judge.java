@@ -143,14 +143,6 @@ final class Judge {
                 .count();
     }
 
-    /** Those of them that no fault of ours was the reason for. */
-    long alone() {
-        return leg.aloneMs().stream()
-                .filter(sentMs -> leg.happenings().stream()
-                        .noneMatch(one -> one.fromMs() <= sentMs && sentMs <= one.toMs() + Terms.LEASE_MS))
-                .count();
-    }
-
     private int slotsAt(long atMs) {
         int slots = Terms.SLOTS + alone(atMs);
         for (Happening one : leg.happenings()) {

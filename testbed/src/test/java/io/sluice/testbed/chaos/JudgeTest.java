@@ -117,6 +117,17 @@ class JudgeTest {
     }
 
     @Test
+    void aCallThatAHostSentByItselfExcusesItsOwnCost() {
+        Tale tale = new Tale().steadily(0, 20_000, 10, 4_000).served(9_000, "p0/a0", 350_800, 0);
+        tale.served(9_000, "p0/a0", 1, 0);
+        assertThat(missed(tale)).containsExactly("itpm beyond its bound in any interval");
+
+        tale.aloneMs.add(9_000L);
+        tale.aloneMs.add(9_010L);
+        assertThat(missed(tale)).isEmpty();
+    }
+
+    @Test
     void moreSlotsTakenThanThereAreAreFound() {
         Tale tale = steady();
         tale.watched.add(new Watched(5_000, new Standing(17, 30, 100, 0, 0, Map.of())));
