@@ -34,6 +34,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TellingIT {
     private static final String LIMITS = "concurrency: 3, " + Budget.THOUSAND;
 
+    /** Who asks for much at once on a busy machine. */
+    private static final Sluice.Options PATIENT = Sluice.Options.DEFAULT.withCommandTimeout(Duration.ofSeconds(5));
+
     private final RedisServer redis;
     private Budget budget;
     private Admin admin;
@@ -44,7 +47,7 @@ class TellingIT {
 
     @BeforeEach
     void project() {
-        budget = Budget.of(redis, LIMITS);
+        budget = Budget.of(redis.uri(), PATIENT, LIMITS);
         admin = budget.sluice.admin();
     }
 
@@ -269,9 +272,8 @@ class TellingIT {
 
     // ---- users of Redis
 
-    /** Who asks for much at once on a busy machine. */
     private static Sluice patient(String uri) {
-        return Sluice.connect(uri, Sluice.Options.DEFAULT.withCommandTimeout(Duration.ofSeconds(5)));
+        return Sluice.connect(uri, PATIENT);
     }
 
     @Test
