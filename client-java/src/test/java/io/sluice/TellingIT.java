@@ -34,6 +34,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TellingIT {
     private static final String LIMITS = "concurrency: 3, " + Budget.THOUSAND;
 
+    /** Who asks for much at once on a busy machine. */
+    private static final Sluice.Options PATIENT = Sluice.Options.DEFAULT.withCommandTimeout(Duration.ofSeconds(5));
+
     private final RedisServer redis;
     private Budget budget;
     private Admin admin;
@@ -44,7 +47,7 @@ class TellingIT {
 
     @BeforeEach
     void project() {
-        budget = Budget.of(redis, LIMITS);
+        budget = Budget.of(redis.uri(), PATIENT, LIMITS);
         admin = budget.sluice.admin();
     }
 
@@ -85,7 +88,11 @@ class TellingIT {
 
     private void areCounted(Did did, long seed) {
         Counters counters = AdminIT.get(admin.counters(budget.id));
-        assertThat(counters.permits()).as("seed " + seed).isEqualTo(did.permits);
+        // Of leases that ran out Redis alone knows, and hosts hear of some.
+        Map<Labels, Long> permits = new HashMap<>(counters.permits());
+        permits.keySet().removeIf(labels -> labels.name().equals("expired"));
+        did.permits.keySet().removeIf(labels -> labels.name().equals("expired"));
+        assertThat(permits).as("seed " + seed).isEqualTo(did.permits);
         assertThat(counters.tokens()).as("seed " + seed).isEqualTo(did.tokens);
         assertThat(counters.rejections()).as("seed " + seed).isEqualTo(did.rejections);
         assertThat(counters.usageMissing()).as("seed " + seed).isEqualTo(did.missing);
@@ -265,12 +272,16 @@ class TellingIT {
 
     // ---- users of Redis
 
+    private static Sluice patient(String uri) {
+        return Sluice.connect(uri, PATIENT);
+    }
+
     @Test
     void documentedUsersTellAndSee() {
         try (LogLines log = LogLines.record();
-                Sluice agents = Sluice.connect(Documented.user(redis, "agents", budget.id));
-                Sluice viewer = Sluice.connect(Documented.user(redis, "viewer", budget.id));
-                Sluice platform = Sluice.connect(Documented.user(redis, "platform", budget.id))) {
+                Sluice agents = patient(Documented.user(redis, "agents", budget.id));
+                Sluice viewer = patient(Documented.user(redis, "viewer", budget.id));
+                Sluice platform = patient(Documented.user(redis, "platform", budget.id))) {
             Budget.take(agents.project(budget.id), Budget.CALL.agent("ann")).settle(new Usage(1, 0, 0, 1));
             AdminIT.get(agents.admin().flush());
             Admin sees = viewer.admin();
