@@ -249,7 +249,11 @@ class PageIT {
             browser.sees("#connection", "Live");
             browser.sees(view.equals("live") ? "#line" : "#versions", view.equals("live") ? "bbbbbb" : "v1");
             assertThat(browser.run("return document.documentElement.scrollWidth - innerWidth"))
-                    .as("pixels too wide, " + view)
+                    .as(
+                            () -> "pixels too wide, " + view + ": "
+                                    + browser.run(
+                                            "return [...document.querySelectorAll('*')].filter(e => e.getBoundingClientRect()"
+                                                    + ".right > innerWidth + 1).map(e => e.tagName + '#' + e.id + '.' + e.className).join(' ')"))
                     .isEqualTo(0L);
         }
         http.delete("/v1/projects/" + project + "/hold");
