@@ -1,6 +1,7 @@
 package io.sluice.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.sluice.testbed.redis.RedisServers;
 import io.sluice.testbed.redis.WithRedis;
@@ -241,7 +242,10 @@ class PageIT {
         String permit = granted(project, "a".repeat(128));
         CompletableFuture<Http.Reply> waiting = http.later(permits(project), """
                 {"model": "claude-sonnet-5-5", "input_tokens": 10, "agent": "%s", "max_wait_ms": 60000}""".formatted("b".repeat(128)));
-        hold(project, "{\"class\": \"sonnet\", \"reason\": \"" + "w".repeat(200) + "\"}");
+        await("it waits")
+                .until(() ->
+                        http.get("/v1/projects/" + project + "/status").body().contains("bbbbbb"));
+        hold(project, "{\"class\": \"sonnet\", \"for_ms\": 30000, \"reason\": \"" + "w".repeat(200) + "\"}");
         browser.size(360, 740, true);
         for (String view : List.of("live", "policy")) {
             browser.open(server, "#/" + project + "/" + view);

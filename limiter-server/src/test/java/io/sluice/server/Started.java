@@ -22,8 +22,11 @@ final class Started implements AutoCloseable {
     }
 
     static Started on(String redis, String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--server.port=0", "--sluice.redis=" + redis));
+        List<String> all = new ArrayList<>(List.of("--sluice.redis=" + redis));
         all.addAll(List.of(arguments));
+        if (all.stream().noneMatch(argument -> argument.startsWith("--server.port="))) {
+            all.add("--server.port=0");
+        }
         return new Started(new SpringApplicationBuilder(Server.class)
                 .initializers(Started::withItsOwnThreads)
                 .run(all.toArray(String[]::new)));
