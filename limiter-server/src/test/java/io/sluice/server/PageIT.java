@@ -1,6 +1,7 @@
 package io.sluice.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.sluice.testbed.redis.RedisServers;
 import io.sluice.testbed.redis.WithRedis;
@@ -241,6 +242,9 @@ class PageIT {
         String permit = granted(project, "a".repeat(128));
         CompletableFuture<Http.Reply> waiting = http.later(permits(project), """
                 {"model": "claude-sonnet-5-5", "input_tokens": 10, "agent": "%s", "max_wait_ms": 60000}""".formatted("b".repeat(128)));
+        await("it waits")
+                .until(() ->
+                        http.get("/v1/projects/" + project + "/status").body().contains("bbbbbb"));
         // It ends before the wait does: else nobody would wait.
         hold(project, "{\"class\": \"sonnet\", \"for_ms\": 30000, \"reason\": \"" + "w".repeat(200) + "\"}");
         browser.size(360, 740, true);
