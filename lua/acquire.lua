@@ -5,7 +5,8 @@
 -- ARGV  1 now      us since 1970; empty in production (Redis's clock), set by tests
 --       2 stamp    version:epoch of the policy the call was resolved against
 --       3 id       the caller's request id
---       4 nonce    makes the permit's name unguessable where the caller chose the id; may be empty
+--       4 nonce    makes the permit's name unguessable where the caller chose the id; may be empty. A grant that nobody has
+--                  claimed yet goes by the nonce of who asks last
 --       5 digest   of caller and body: the same id with another digest is a conflict
 --       6 host     the process that renews the lease
 --       7 lease    us, 1,000,000 to 900,000,000
@@ -32,7 +33,8 @@
 --       never, scope, limit, cost, ceiling        larger than the limit will ever allow
 --       closed, scope, limit                      the limit is 0
 --       conflict                                  the id is in use by another caller or with another body
---       ended, state                              the id's permit has ended and is still remembered
+--       ended, state                              the id's permit has ended and is still remembered; withdrawn = its caller
+--                                                 took back the wait under this very nonce
 --       stale, stamp                              the policy moved on: resolve again against this one
 --       lost, what                                part of the project's state is missing: install the policy again
 --
@@ -209,6 +211,11 @@ expire(now)
 local earlier_permit = read_permit(redis.call('HGET', permits_key, id))
 local waits = not earlier_permit and line.read(id, redis.call('HGET', waiters_key, id)) or nil
 local reply, served = nil, false
+if earlier_permit and earlier_permit[STATE] == 'withdrawn' and earlier_permit[NONCE] ~= nonce then
+  -- That wait is over; this is another one.
+  forget(id)
+  earlier_permit = nil
+end
 
 -- The longest way: into the line, and then whoever's turn it is starts.
 local function stand_in_line()
@@ -298,8 +305,15 @@ if earlier_permit then
     reply = { 'conflict' }
   elseif earlier_permit[STATE] == 'granted' then
     claim(id, earlier_permit, now)
+    -- The host it was granted to may be gone, or have given up: what it still undoes must not be this.
+    earlier_permit[NONCE], earlier_permit[HOST] = nonce, host
+    write_permit(id, earlier_permit)
     reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
   elseif earlier_permit[STATE] == 'running' then
+    if earlier_permit[HOST] ~= host then
+      earlier_permit[HOST] = host
+      write_permit(id, earlier_permit)
+    end
     reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
   else
     reply = { 'ended', earlier_permit[STATE] }

@@ -104,7 +104,13 @@ end
 for k = 1, claims do
   local id = ARGV[at + k]
   local permit = read_permit(redis.call('HGET', permits_key, id))
-  if permit and permit[STATE] == 'granted' then claim(id, permit, now) end
+  if permit and permit[STATE] == 'granted' then
+    claim(id, permit, now)
+  elseif permit and permit[STATE] == 'running' and permit[HOST] ~= host then
+    -- Wanted here as well: only the last host that heard of it may undo it.
+    permit[HOST] = host
+    write_permit(id, permit)
+  end
   if permit and permit[STATE] == 'running' then
     claimed[k] = { 'granted', permit[NONCE], permit[LEASE], now, permit[MEMO] }
   else

@@ -3,9 +3,9 @@
 --
 -- KEYS  the eight keys of the project, in the order of README.md
 -- ARGV  1 now     us since 1970; empty in production
---       2 what    levels, policy, versions, version, permits, waiters, line, holds, provider, learned or hosts
+--       2 what    levels, policy, versions, version, permits, waiters, line, holds, provider, learned, hosts or call
 --       3 cursor  permits and waiters: 0 to start, then the one of the last reply; learned: a class, none = all of them;
---                 hosts: the one that asks; version: which
+--                 hosts: the one that asks; version: which; call: an id
 --       4 agent   learned: one in that class, none or - = all of it
 --
 -- Reply levels, stamp, now, due, waiters, permits, hosts, [name, count, ...], [scope, ...]
@@ -25,6 +25,10 @@
 --       provider, [reading, ...]   what the provider said last: [scope, limit, units left, num, den of the policy's amount, full
 --                     again at us, date of the answer in ms, seen at us]; -1 or 0 = not said
 --       learned, [[class, agent, answers, output, tokens a byte, cached share], ...]   lib/learn.lua tells what they mean
+--       call, permit, state, digest, nonce, memo, host, stamp, granted, lease, agent, scope, [cost, ...], scope, [cost, ...], ...
+--                     the one of an id; of one that has ended the first four are known
+--       call, waiter, digest, nonce, host   likewise one that stands in line
+--       call, none    nobody goes by this id
 --       hosts, count, rank   hosts that beat in the last 60 s, and the one that asks; how many of their ids sort before its own
 --       lost, what
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -79,6 +83,25 @@ if what == 'permits' then
     end
   end
   return { 'permits', page[1], list }
+end
+if what == 'call' then
+  local p = read_permit(redis.call('HGET', permits_key, cursor))
+  local w = line.read(cursor, redis.call('HGET', waiters_key, cursor))
+  if p and p[STATE] ~= '!' then
+    local reply, at = { 'call', 'permit', p[STATE], p[DIGEST], p[NONCE], p[MEMO] }, SCOPES
+    if p[at] then
+      for k = HOST, LEASE do reply[#reply + 1] = p[k] end
+      reply[#reply + 1] = p[AGENT]
+    end
+    while p[at] do
+      reply[#reply + 1], reply[#reply + 2] = p[at], { unpack(p, at + 2, at + 1 + p[at + 1]) }
+      at = at + 2 + p[at + 1]
+    end
+    return reply
+  end
+  if redis.call('HEXISTS', permits_key, '!') == 0 then return { 'lost', 'permits' } end
+  if w and w.permit[STATE] ~= PLACE then return { 'call', 'waiter', w.permit[DIGEST], w.permit[NONCE], w.permit[HOST] } end
+  return { 'call', 'none' }
 end
 local WORDS = { [WAITING] = 'waiting', [AGAIN] = 'again', [PLACE] = 'place' }
 if what == 'waiters' then

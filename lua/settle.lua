@@ -7,15 +7,17 @@
 --       3 nonce    as acquire got it
 --       4 how      settled, cancelled (nothing was sent: everything comes back), throttled (the provider said no),
 --                  undone (nobody ever got the permit: everything comes back, and its id is free again) or refused
---                  (a waiter gives up at its deadline). cancelled and undone end a waiter as well. spent: it was given and
+--                  (a waiter gives up at its deadline). cancelled and undone end a waiter as well. withdrawn: ends a waiter and
+--                  nothing else, whichever host it waits at; that host is told. spent: it was given and
 --                  has ended while Redis was out; what it used is charged, into debt if need be, once
 --       5 memo     kept instead of acquire's and given back to repeats, at most 256 bytes; empty = keep acquire's.
---                  For refused: how long the waiter's place is kept, us
+--                  For refused: how long the waiter's place is kept, us. For undone: the host that undoes it; a permit that
+--                  another host has heard of since is not undone. Empty = whoever has heard of it
 --       6 stamp    for spent only: version:epoch of the policy its costs stand by. Of another epoch nothing is charged: levels
 --                  started empty then
 --       6 ...      (7 for spent) for each of its scopes: name, n, n numbers used, in acquire's order; none = the estimate stands
 --
--- Reply ended, state, already, memo   state: settled, cancelled, throttled, undone, refused, expired or booked; already = 1: it
+-- Reply ended, state, already, memo   state: settled, cancelled, throttled, undone, refused, withdrawn, expired or booked; already = 1: it
 --                                     had ended before, and nothing changed, but for `booked`: its lease ran out, and
 --                                     its usage is booked now, once
 --       unknown                       no such permit, or forgotten
@@ -30,7 +32,7 @@ local USED_FROM = how == 'spent' and 7 or 6
 --#include lib/record
 --#include lib/permit
 
-local nothing_sent = how == 'cancelled' or how == 'undone'
+local nothing_sent = how == 'cancelled' or how == 'undone' or how == 'withdrawn'
 if how ~= 'settled' and how ~= 'throttled' and how ~= 'refused' and how ~= 'spent' and not nothing_sent then return redis.error_reply('BADARG how') end
 local used, fields = { nil, nil, nil, nil, nil, nil, nil }, { '!', '!due', nil, nil, nil, nil }
 local count, wrong = read_costs(used, 0, fields, USED_FROM, #ARGV + 1)
@@ -156,6 +158,14 @@ local function end_waiter()
   return { 'ended', how, 0, memo }
 end
 
+-- Its caller took back the wait, perhaps not where it waits: there it is asked for again, and hears of it.
+local WITHDRAWN_KNOWN = 10000000
+local function tell_withdrawn(it, host)
+  redis.call('ZADD', times_key, now + WITHDRAWN_KNOWN, id)
+  redis.call('HSET', permits_key, id, cmsgpack.pack('withdrawn', it[DIGEST], nonce, ''))
+  granted_to[host] = granted_to[host] and granted_to[host] .. ' ' .. id or 'g ' .. id
+end
+
 -- It ran without Redis knowing of it.
 local function charge_spent()
   local unknown = { 'booked', '', nonce, memo, '', ARGV[6], now, 0, '', 1, '-' }
@@ -170,19 +180,21 @@ if how == 'spent' then
   reply = permit and { 'ended', 'booked', 1, permit[MEMO] } or charge_spent()
 elseif waits and waits.permit[NONCE] == nonce then
   reply = end_waiter()
+  if how == 'withdrawn' then tell_withdrawn(waits.permit, waits.permit[HOST]) end
 elseif not permit or permit[NONCE] ~= nonce then
-  if how ~= 'undone' and how ~= 'refused' then redis.call('HINCRBY', levels_key, '#unknown', 1) end
+  if how ~= 'undone' and how ~= 'refused' and how ~= 'withdrawn' then redis.call('HINCRBY', levels_key, '#unknown', 1) end
   reply = { 'unknown' }
 elseif permit[STATE] == 'granted' and (nothing_sent or how == 'refused') then
   -- Granted from the line and never claimed: as if it had never been.
   local w = line.read(id, redis.call('HGET', waiters_key, id))
   undo(id, permit, now)
   if w then keep_place(w) end
+  if how == 'withdrawn' then tell_withdrawn(permit, permit[HOST]) end
   reply = { 'ended', how, 0, permit[MEMO] }
-elseif how == 'undone' and (permit[STATE] == 'running' or permit[STATE] == 'expired') then
+elseif how == 'undone' and (permit[STATE] == 'running' or permit[STATE] == 'expired') and (memo == '' or memo == permit[HOST]) then
   undo(id, permit, now)
   reply = { 'ended', how, 0, permit[MEMO] }
-elseif how == 'refused' then
+elseif how == 'refused' or how == 'withdrawn' or (how == 'undone' and permit[STATE] == 'running') then
   reply = { 'unknown' }
 elseif permit[STATE] == 'running' or permit[STATE] == 'granted' then
   if permit[STATE] == 'granted' then claim(id, permit, now) end

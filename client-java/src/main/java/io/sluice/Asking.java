@@ -8,6 +8,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** Puts calls to the store: resolved against the policy, asked, asked again, until there is an answer that counts. */
 final class Asking {
@@ -53,10 +54,15 @@ final class Asking {
      * @throws IllegalArgumentException if {@code maxWait} is negative
      */
     Waiter begin(Call call, Duration maxWait, boolean once) {
+        return begin(call, maxWait, once, null);
+    }
+
+    /** The same at the desk. */
+    Waiter begin(Call call, Duration maxWait, boolean once, @Nullable Ticket ticket) {
         if (maxWait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative, got " + maxWait);
         }
-        Waiter waiter = outcomes.waiter(call, maxWait, once || maxWait.isZero());
+        Waiter waiter = outcomes.waiter(call, maxWait, once || maxWait.isZero(), ticket);
         LivePermit running = outcomes.runsHere(waiter);
         if (running == null) {
             ask(waiter);
@@ -151,8 +157,8 @@ final class Asking {
                 waiter.name,
                 waiter.digest,
                 client.host,
-                resolved.view().leaseUs(),
-                Memo.of(resolved.estimate()),
+                waiter.leaseUs(resolved.view()),
+                waiter.memo(resolved),
                 resolved.flow(),
                 resolved.weight(),
                 resolved.agent(),
@@ -176,12 +182,14 @@ final class Asking {
         waiter.retries = 0;
         rule.answered();
         if (answer instanceof Answer.Granted granted) {
-            outcomes.granted(List.of(waiter), granted.nonce(), granted.leaseUs(), granted.nowUs(), granted.shadow());
+            outcomes.granted(List.of(waiter), granted);
         } else if (answer instanceof Answer.Waiting stands) {
             outcomes.stands(waiter, stands);
         } else if (answer instanceof Answer.Wait wait) {
             Refusal.Kind kind = waiter.once ? Refusal.Kind.WAIT : Refusal.Kind.DEADLINE;
             outcomes.failed(waiter, new RefusedException(Refusals.wait(kind, id, wait.queued())));
+        } else if (answer instanceof Answer.Ended ended && ended.state().equals("withdrawn")) {
+            outcomes.failed(waiter, new RefusedException(Refusals.cancelled(id, "its caller took it back")));
         } else if (answer instanceof Answer.Ended && waiter.call.id == null) {
             // Granted to a question whose answer was lost, and its lease has run out: it goes back as if it never was.
             waiter.owed = true;

@@ -43,6 +43,10 @@ final class Endings {
     private final Set<PermitName> ending = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger underWay = new AtomicInteger();
+
+    /** Of those, what is given back in the background. */
+    private final AtomicInteger returning = new AtomicInteger();
+
     private final AtomicInteger dropped = new AtomicInteger();
     private final AtomicBoolean willTellAgain = new AtomicBoolean();
 
@@ -121,7 +125,8 @@ final class Endings {
 
     /** Nobody wants it any more: whatever Redis holds under this name, a place in line or a permit, goes as if it never was. */
     void undo(PermitName name) {
-        Unheard unheard = new Unheard(new Settlement(project, name, "undone", "", 0, List.of()), settled -> {});
+        Unheard unheard =
+                new Unheard(new Settlement(project, name, "undone", client.host, 0, List.of()), settled -> {});
         if (remember(unheard)) {
             tell(unheard);
         }
@@ -140,11 +145,17 @@ final class Endings {
         }
     }
 
+    /** Ends a wait at whichever host it waits; whether there was one. */
+    CompletionStage<Boolean> withdraw(PermitName name) {
+        return counted(() -> send(new Settlement(project, name, "withdrawn", "", 0, List.of()), 1))
+                .thenApply(settled -> settled instanceof Settled.Ended);
+    }
+
     /** It waited until its deadline, and its place is kept. If it was granted at that very moment, that is undone. */
     void refuse(PermitName name, Duration keep) {
         long keepUs = TimeUnit.NANOSECONDS.toMicros(keep.toNanos());
         Settlement refused = new Settlement(project, name, "refused", "", keepUs, List.of());
-        counted(() -> client.returns.run(() -> send(refused, 1))).whenComplete((settled, e) -> {
+        returned(() -> send(refused, 1)).whenComplete((settled, e) -> {
             if (!(settled instanceof Settled.Ended ended && ended.state().equals("refused"))) {
                 undo(name);
             }
@@ -182,7 +193,7 @@ final class Endings {
 
     private void tell(Unheard unheard) {
         unheard.sent = true;
-        counted(() -> client.returns.run(() -> sendIfWanted(unheard))).whenComplete((settled, e) -> {
+        returned(() -> sendIfWanted(unheard)).whenComplete((settled, e) -> {
             unheard.sent = false;
             if (e == null) {
                 backlog.remove(unheard.key(), unheard);
@@ -232,6 +243,11 @@ final class Endings {
         }
     }
 
+    private CompletionStage<Settled> returned(Supplier<CompletionStage<Settled>> sending) {
+        returning.incrementAndGet();
+        return counted(() -> client.returns.run(sending)).whenComplete((settled, e) -> returning.decrementAndGet());
+    }
+
     private CompletionStage<Settled> counted(Supplier<CompletionStage<Settled>> sending) {
         underWay.incrementAndGet();
         return sending.get().whenComplete((settled, e) -> underWay.decrementAndGet());
@@ -265,13 +281,22 @@ final class Endings {
     /** Completes when the endings under way have arrived, and those that {@code quiet} stands for may no longer come. */
     CompletableFuture<Void> close(BooleanSupplier quiet) {
         tellAgain();
+        return when(() -> quiet.getAsBoolean() && underWay.get() == 0);
+    }
+
+    /** Completes when nothing that is given back is under way. */
+    CompletableFuture<Void> returned() {
+        return when(() -> returning.get() == 0);
+    }
+
+    private CompletableFuture<Void> when(BooleanSupplier quiet) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         waitForAll(quiet, done);
         return done;
     }
 
     private void waitForAll(BooleanSupplier quiet, CompletableFuture<Void> done) {
-        if (quiet.getAsBoolean() && underWay.get() == 0) {
+        if (quiet.getAsBoolean()) {
             done.complete(null);
         } else if (!client.timer.isShutdown()) {
             client.timer.schedule(() -> waitForAll(quiet, done), 5, TimeUnit.MILLISECONDS);

@@ -81,6 +81,22 @@ final class Heart {
         tempo.renewWithin(LEASE_AFTER_SILENCE);
     }
 
+    /** Keeps a permit of the desk: what became of it, once a beat has told. */
+    CompletionStage<Store.Renewal> renew(Store.PermitName name) {
+        Renewing renewing = new Renewing(name);
+        packer.renew(renewing);
+        tempo.now();
+        return renewing.result;
+    }
+
+    /** Redis does not know a permit of the desk: whether it has its slots again, once a beat has told. */
+    CompletionStage<Boolean> assertAgain(LivePermit permit) {
+        CompletableFuture<Boolean> asserted = permit.assertedAnew();
+        packer.isUnknown(permit);
+        tempo.soon();
+        return asserted;
+    }
+
     /**
      * More is known of what calls use: those that stand in line for far more than they need ask again, in their places. Else a
      * fleet that begins all at once would be let in one by one, as large as each call's cap says, until the last has passed.
@@ -157,9 +173,16 @@ final class Heart {
                 case LOST -> held.lost(permit);
             }
         }
+        for (int i = 0; i < load.renewals().size(); i++) {
+            load.renewals()
+                    .get(i)
+                    .result
+                    .complete(alive.renewed().get(load.renew().size() + i));
+        }
         for (int i = 0; i < load.asserts().size(); i++) {
             LivePermit permit = load.asserts().get(i);
             permit.isKnown();
+            permit.asserted.complete(alive.asserted().get(i));
             if (alive.asserted().get(i)) {
                 permit.renewed(sentNs);
                 tempo.renewWithin(permit.lease());
@@ -191,7 +214,7 @@ final class Heart {
         if (waiters.standing() > 0) {
             tempo.lineWithin(alive.nextUs());
         }
-        if (packer.hasClaims()) {
+        if (packer.isUrgent()) {
             tempo.now();
         }
     }
@@ -215,22 +238,24 @@ final class Heart {
     /** The project lost its state and with it the line: it gets its policy back, and calls that wait here a new place. */
     private void lost(Load load, String what) {
         failed = 0;
+        OutageException outage =
+                new OutageException("lost_state", "project " + project + ": its state is damaged: " + what, null);
+        load.renewals().forEach(one -> one.result.completeExceptionally(outage));
         PolicyView known = policies.cached();
         if (waiters.standing() == 0 || known == null) {
             return;
         }
         if (++mended > MENDS) {
-            rule.silent(
-                    new OutageException("lost_state", "project " + project + ": its state is damaged: " + what, null));
+            rule.silent(outage);
             return;
         }
         packer.takeBack(load);
         asking.mended(known).whenComplete((view, e) -> {
             if (e != null
-                    && Blocking.cause(e) instanceof OutageException outage
-                    && outage.reason().equals("no_project")) {
+                    && Blocking.cause(e) instanceof OutageException gone
+                    && gone.reason().equals("no_project")) {
                 // It was removed: nobody will ever serve them.
-                waiters.all().forEach(waiter -> waiter.result.completeExceptionally(outage));
+                waiters.all().forEach(waiter -> waiter.result.completeExceptionally(gone));
             }
             tempo.lineWithin(e == null ? 0 : -1);
         });
@@ -239,6 +264,7 @@ final class Heart {
     /** Two beats missed in a row would be a short lease lost; three, and calls that wait here count as unanswered. */
     private void unheard(Load load, Throwable e) {
         log.debug("{}: no beat: {}", project, e.getMessage());
+        renewAgain(load, e);
         tempo.renewWithin(LEASE_AFTER_SILENCE);
         String reason = e instanceof OutageException outage ? outage.reason() : "";
         if (reason.equals("wrongtype")) {
@@ -265,11 +291,25 @@ final class Heart {
         }
     }
 
+    /** What the desk's callers wait for. */
+    private void renewAgain(Load load, Throwable e) {
+        boolean chance = e instanceof OutageException outage && outage.reason().equals("timeout");
+        for (Renewing one : load.renewals()) {
+            if (chance && one.triesAgain()) {
+                packer.renew(one);
+                tempo.now();
+            } else {
+                one.result.completeExceptionally(e);
+            }
+        }
+    }
+
     /** The last beat gives whoever still uses a permit a whole lease for it. */
     void close() {
         tempo.close();
+        packer.giveUp();
         for (List<LivePermit> part : held.parts(Load.Packer.RENEWALS)) {
-            send(new Load(true, part, List.of(), List.of(), List.of()));
+            send(new Load(true, part, List.of(), List.of(), List.of(), List.of()));
         }
     }
 }

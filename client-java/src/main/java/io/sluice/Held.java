@@ -103,7 +103,7 @@ final class Held {
     /** In parts of at most {@code size}. */
     List<List<LivePermit>> parts(int size) {
         List<LivePermit> all =
-                permits.values().stream().filter(LivePermit::isInRedis).toList();
+                permits.values().stream().filter(LivePermit::isRenewedHere).toList();
         List<List<LivePermit>> parts = new ArrayList<>();
         for (int from = 0; from < all.size(); from += size) {
             parts.add(all.subList(from, Math.min(from + size, all.size())));
@@ -114,6 +114,7 @@ final class Held {
     /** The lease that runs out first, or {@code otherwise} if none is held. */
     Duration shortestLease(Duration otherwise) {
         return permits.values().stream()
+                .filter(permit -> !permit.ofDesk)
                 .map(LivePermit::lease)
                 .min(Duration::compareTo)
                 .orElse(otherwise);
@@ -127,6 +128,12 @@ final class Held {
                 permit.lost();
             }
         }
+    }
+
+    /** A permit of the desk, of which this process need know no more: another may keep it alive. */
+    void leavesHere(LivePermit permit) {
+        forget(permit);
+        budget.ended(permit.grant, null);
     }
 
     private boolean forget(LivePermit permit) {
@@ -161,6 +168,11 @@ final class Held {
         if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED && !(settled instanceof Settled.Lost)) {
             permit.endedLate(ending(settled, used));
         }
+    }
+
+    /** Ends one of which this process knows the name only. */
+    CompletionStage<Ending> end(Settlement settlement) {
+        return endings.end(settlement, settled -> {}).thenApply(settled -> ending(settled, NOTHING));
     }
 
     /** What was given without Redis ends without Redis; it is told of it. */

@@ -49,6 +49,9 @@ final class LivePermit implements Permit {
     /** Of the caller and the body, as it was asked with. */
     private final String digest;
 
+    /** Whether the next beat that asserts it gives it its slots again. */
+    volatile CompletableFuture<Boolean> asserted = new CompletableFuture<>();
+
     /** Until when its lease runs at least; a beat that renews it moves that. */
     private volatile long leasedUntilNs;
 
@@ -68,6 +71,12 @@ final class LivePermit implements Permit {
     int callers;
 
     boolean ours;
+
+    /** Whether it was given to a caller of the desk. */
+    boolean ofDesk;
+
+    /** What it was asked for with where another process asked, scope by scope; {@code null}: as this one did. */
+    private @Nullable List<Store.ScopeCost> recorded;
 
     LivePermit(
             ProjectClient project,
@@ -106,8 +115,25 @@ final class LivePermit implements Permit {
         return !degraded || known;
     }
 
+    /** Whether beats renew it: not where it was given to a caller of the desk, who does. */
+    boolean isRenewedHere() {
+        return isInRedis() && !ofDesk;
+    }
+
+    /** Of one that lives by its caller's renewals: whether its lease still runs, as far as is known here. */
+    boolean isDeskLeased(long nowNs) {
+        return leasedUntilNs - nowNs > 0;
+    }
+
     void isKnown() {
         known = true;
+    }
+
+    /** It will be asserted: whether it holds its slots again then. */
+    CompletableFuture<Boolean> assertedAnew() {
+        CompletableFuture<Boolean> next = new CompletableFuture<>();
+        asserted = next;
+        return next;
     }
 
     /** A beat is about to tell of it. Not if it has ended. */
@@ -134,7 +160,7 @@ final class LivePermit implements Permit {
         return new Store.Assertion(
                 name,
                 digest,
-                Memo.of(call.estimate()),
+                ofDesk ? Memo.of(call.estimate(), call.call()) : Memo.of(call.estimate()),
                 call.view().stamp,
                 TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
                 call.flow(),
@@ -260,6 +286,33 @@ final class LivePermit implements Permit {
         }
     }
 
+    /**
+     * Ends it as a caller of the desk reports.
+     *
+     * @param reading of the report's answer, {@code null} if it has none
+     */
+    CompletionStage<Ending> reported(Desk.Report report, @Nullable Reading reading) {
+        Usage usage = report.usage();
+        boolean whole = !usage.equals(Usage.UNKNOWN);
+        if (reading != null) {
+            usage = usage.orElse(reading.usage());
+            whole |= reading.usageComplete();
+        }
+        Runnable first = () -> {
+            if (report.mayTeach() && reading != null) {
+                project.taughtAtDesk(reading, report.reporter(), call, grantedUs);
+            }
+        };
+        Rejection rejection = reading == null ? null : reading.rejection();
+        return rejection == null
+                ? settled(usage, report.mayTeach() && whole, first)
+                : rejected(rejection, usage, first);
+    }
+
+    CompletionStage<Ending> cancelledHere() {
+        return cancelled();
+    }
+
     @Override
     public Ending cancel() {
         return project.blocking(() -> cancelled());
@@ -365,7 +418,41 @@ final class LivePermit implements Permit {
 
     /** By scope and limit, what that much costs a call that ended so. */
     List<Store.ScopeCost> costsOf(How how, Reserved used) {
-        return how == How.SETTLED ? call.costsOfServed(used) : call.costsOf(used);
+        List<Store.ScopeCost> costs = how == How.SETTLED ? call.costsOfServed(used) : call.costsOf(used);
+        List<Store.ScopeCost> took = recorded;
+        return took == null
+                ? costs
+                : took.stream().map(one -> inPlaceOf(one, costs)).toList();
+    }
+
+    /** What the policy no longer has, or has in another form, stays as it was. */
+    private static Store.ScopeCost inPlaceOf(Store.ScopeCost took, List<Store.ScopeCost> costs) {
+        return costs.stream()
+                .filter(cost -> cost.scope().equals(took.scope())
+                        && cost.units().size() == took.units().size())
+                .findFirst()
+                .orElse(took);
+    }
+
+    /** It was granted to another process, which asked for that. */
+    LivePermit asRecorded(List<Store.ScopeCost> costs) {
+        recorded = costs;
+        ofDesk = true;
+        return this;
+    }
+
+    /** As it is handed out to who asked for it so. */
+    Desk.Handout handout(Waiter waiter) {
+        boolean again = degraded ? callers > 1 : !name.equals(waiter.name);
+        return new Desk.Handout(
+                Handle.of(name),
+                id(),
+                modelClass(),
+                waiter.waited(System.nanoTime()),
+                lease,
+                reserved(),
+                degraded,
+                again);
     }
 
     /** What it asked for. */

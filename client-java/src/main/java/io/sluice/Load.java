@@ -14,17 +14,25 @@ import java.util.function.LongSupplier;
 /**
  * What one beat carries: permits to renew, grants to claim, calls in line to look after, permits that Redis does not know.
  *
+ * @param renewals permits of the desk to renew
  * @param asked whether it is worth a beat even if it carries nothing
  */
-record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<String> looks, List<LivePermit> asserts) {
+record Load(
+        boolean asked,
+        List<LivePermit> renew,
+        List<Renewing> renewals,
+        List<String> claims,
+        List<String> looks,
+        List<LivePermit> asserts) {
 
     boolean isEmpty() {
-        return !asked && renew.isEmpty() && claims.isEmpty() && asserts.isEmpty();
+        return !asked && renew.isEmpty() && renewals.isEmpty() && claims.isEmpty() && asserts.isEmpty();
     }
 
     List<Store.PermitName> names() {
-        List<Store.PermitName> names = new ArrayList<>(renew.size());
+        List<Store.PermitName> names = new ArrayList<>(renew.size() + renewals.size());
         renew.forEach(permit -> names.add(permit.name));
+        renewals.forEach(one -> names.add(one.name));
         return names;
     }
 
@@ -58,6 +66,9 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
         /** Redis does not know them. */
         private final Deque<LivePermit> unknown = new ConcurrentLinkedDeque<>();
 
+        /** Permits of the desk whose callers want to keep them. */
+        private final Deque<Renewing> wanted = new ConcurrentLinkedDeque<>();
+
         /** A beat is wanted though there is nothing to carry. */
         private volatile boolean greets;
 
@@ -90,7 +101,7 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
             boolean asked = due.renewal() || line || more || greets || !unknown.isEmpty();
             more = false;
             greets = false;
-            return new Load(asked, renew, granted, looks, asserts(now));
+            return new Load(asked, renew, wanted(RENEWALS - renew.size()), granted, looks, asserts(now));
         }
 
         private List<LivePermit> asserts(long nowNs) {
@@ -107,6 +118,26 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
                 }
             }
             return some;
+        }
+
+        private List<Renewing> wanted(int most) {
+            List<Renewing> some = new ArrayList<>();
+            for (Renewing one = null; some.size() < most && (one = wanted.pollFirst()) != null; ) {
+                some.add(one);
+            }
+            return some;
+        }
+
+        /** The next beat renews it. May be called from anywhere. */
+        void renew(Renewing one) {
+            wanted.add(one);
+        }
+
+        /** No beat will carry them any more. */
+        void giveUp() {
+            for (Renewing one : wanted(Integer.MAX_VALUE)) {
+                one.result.completeExceptionally(new OutageException("closing", "this process stops", null));
+            }
         }
 
         /** The next beat is sent though there is nothing to carry. */
@@ -144,9 +175,10 @@ record Load(boolean asked, List<LivePermit> renew, List<String> claims, List<Str
             more = true;
         }
 
-        boolean hasClaims() {
+        /** Whether somebody waits for the next beat. */
+        boolean isUrgent() {
             synchronized (claims) {
-                return !claims.isEmpty();
+                return !claims.isEmpty() || !wanted.isEmpty();
             }
         }
 

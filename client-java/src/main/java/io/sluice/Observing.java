@@ -100,8 +100,12 @@ final class Observing {
 
     /** All that an answer says but what the call used. */
     void answered(Reading reading, Resolved call, long grantedUs) {
-        atOnce(Lessons.of(reading, call, grantedUs), 1);
-        List<Remaining> all = Remaining.of(reading, call);
+        taught(Lessons.of(reading, call, grantedUs), Remaining.of(reading, call));
+    }
+
+    /** What an answer taught, as far as that counts. */
+    void taught(List<Observation> lessons, List<Remaining> all) {
+        atOnce(lessons, 1);
         if (all.isEmpty()) {
             return;
         }

@@ -28,6 +28,11 @@ final class Outcomes {
     /** A hold can last for days. */
     private static final Duration LONGEST_KEPT = Duration.ofHours(1);
 
+    /** Why a wait at the desk ends when this process stops, and how long its place is kept for another desk. */
+    private static final String CLOSING = "closing";
+
+    private static final Duration KEPT_ELSEWHERE = Duration.ofSeconds(30);
+
     private static final Set<Refusal.Kind> KEEP_THEIR_PLACE = Set.of(Refusal.Kind.DEADLINE, Refusal.Kind.HOLD);
 
     private final ProjectClient project;
@@ -37,14 +42,18 @@ final class Outcomes {
     private final Tempo tempo;
     private final Waiters waiters;
     private final Held held;
+    private final Handed handed;
     private final Endings endings;
     final StoreClock clock = new StoreClock(System::nanoTime);
     private volatile boolean closed;
 
+    /** Nobody waits at the desk any more. */
+    private volatile boolean deskClosed;
+
     /** Told of each permit that is given without Redis. */
     private volatile Consumer<LivePermit> givenHere = permit -> {};
 
-    Outcomes(ProjectClient project, Tempo tempo, Waiters waiters, Held held, Endings endings) {
+    Outcomes(ProjectClient project, Tempo tempo, Waiters waiters, Held held, Handed handed, Endings endings) {
         this.project = project;
         this.client = project.client;
         this.id = project.id();
@@ -52,22 +61,36 @@ final class Outcomes {
         this.tempo = tempo;
         this.waiters = waiters;
         this.held = held;
+        this.handed = handed;
         this.endings = endings;
     }
 
     /** A call that is about to ask. */
-    Waiter waiter(Call call, Duration maxWait, boolean once) {
+    Waiter waiter(Call call, Duration maxWait, boolean once, @Nullable Ticket ticket) {
         long now = System.nanoTime();
         PermitName undone = call.id == null ? null : endings.takeBack(call.id);
-        PermitName fresh = call.id == null
-                ? new PermitName(RandomIds.next(), "")
-                : undone == null ? new PermitName(call.id, RandomIds.next()) : undone;
-        String digest = call.id == null ? "" : Digests.of(client.host, call);
-        Waiter waiter =
-                waiters.enter(fresh, digest, name -> new Waiter(call, name, digest, now, maxWait, once, this::ended));
+        PermitName fresh = undone == null ? fresh(call.id, ticket) : undone;
+        String digest = digest(call, ticket);
+        Waiter waiter = waiters.enter(
+                fresh, digest, name -> new Waiter(call, name, digest, now, maxWait, once, ticket, this::ended));
         waiter.owed = undone != null;
         reports.started(call);
         return waiter;
+    }
+
+    /** Where ids are told to others, as at the desk, it takes more to name a permit. */
+    private static PermitName fresh(@Nullable String id, @Nullable Ticket ticket) {
+        if (id != null) {
+            return new PermitName(id, RandomIds.next());
+        }
+        return new PermitName(RandomIds.next(), ticket == null ? "" : RandomIds.next());
+    }
+
+    private String digest(Call call, @Nullable Ticket ticket) {
+        if (ticket != null) {
+            return Digests.of(ticket, call);
+        }
+        return call.id == null ? "" : Digests.of(client.host, call);
     }
 
     // ---- without Redis
@@ -87,15 +110,20 @@ final class Outcomes {
         LivePermit permit = new LivePermit(
                 project,
                 waiter.asked(),
-                new PermitName(RandomIds.next(), ""),
+                fresh(null, waiter.ticket),
                 waiter.digest,
-                waiter.asked().view().policy.lease(),
+                Duration.of(waiter.leaseUs(waiter.asked().view()), ChronoUnit.MICROS),
                 waiter.waited(System.nanoTime()),
                 clock.nowUs(),
                 null,
                 true);
         permit.grant = grant;
-        permit.callers = 1;
+        if (waiter.ticket == null) {
+            permit.callers = 1;
+        } else {
+            permit.ofDesk = true;
+            handed.take(permit, false);
+        }
         held.give(permit);
         return permit;
     }
@@ -113,8 +141,7 @@ final class Outcomes {
     /** It waits in this process. */
     void standsHere(Waiter waiter, Queued queued) {
         waiter.state.set(Waiter.State.HERE);
-        if (closed) {
-            failed(waiter, new RefusedException(Refusals.closed(id)));
+        if (closes(waiter)) {
             return;
         }
         reports.waits(waiter, queued);
@@ -127,7 +154,17 @@ final class Outcomes {
     // ---- what Redis says
 
     /** All of them get the one permit of this id. */
-    void granted(List<Waiter> wanted, String nonce, long leaseUs, long grantedUs, Store.@Nullable Shadow shadow) {
+    void granted(List<Waiter> wanted, Answer.Granted granted) {
+        granted(wanted, granted.nonce(), granted.leaseUs(), granted.nowUs(), granted.memo(), granted.shadow());
+    }
+
+    private void granted(
+            List<Waiter> wanted,
+            String nonce,
+            long leaseUs,
+            long grantedUs,
+            String memo,
+            Store.@Nullable Shadow shadow) {
         long now = System.nanoTime();
         clock.heard(grantedUs);
         List<LivePermit> permits = new ArrayList<>(wanted.size());
@@ -135,7 +172,7 @@ final class Outcomes {
             PermitName name = new PermitName(waiter.name.id(), nonce);
             LivePermit permit = new LivePermit(
                     project,
-                    waiter.asked(),
+                    name.equals(waiter.name) ? waiter.asked() : waiter.asked().reserving(Memo.read(memo)),
                     name,
                     waiter.digest,
                     Duration.of(leaseUs, ChronoUnit.MICROS),
@@ -143,7 +180,9 @@ final class Outcomes {
                     grantedUs,
                     shadow == null ? null : shown(shadow),
                     false);
-            permits.add(held.take(permit, name.equals(waiter.name)));
+            permit.ofDesk = waiter.ticket != null;
+            boolean ours = name.equals(waiter.name);
+            permits.add(permit.ofDesk ? handed.take(permit, ours) : held.take(permit, ours));
         }
         for (int i = 0; i < permits.size(); i++) {
             Waiter waiter = wanted.get(i);
@@ -163,7 +202,11 @@ final class Outcomes {
     }
 
     private void leave(LivePermit permit) {
-        held.leave(permit, waiters.wants(permit.name));
+        if (permit.ofDesk && !permit.degraded()) {
+            handed.leave(permit, waiters.wants(permit.name));
+        } else {
+            held.leave(permit, waiters.wants(permit.name));
+        }
     }
 
     /**
@@ -174,8 +217,8 @@ final class Outcomes {
         List<Waiter> wanted = waiters.standing(granted);
         PermitName name = new PermitName(granted, running.nonce());
         if (!wanted.isEmpty()) {
-            granted(wanted, running.nonce(), running.leaseUs(), running.nowUs(), null);
-        } else if (!waiters.wants(granted) && !held.knows(name)) {
+            granted(wanted, running.nonce(), running.leaseUs(), running.nowUs(), running.memo(), null);
+        } else if (!waiters.wants(granted) && !held.knows(name) && handed.get(name) == null) {
             endings.undo(name);
         }
     }
@@ -187,8 +230,7 @@ final class Outcomes {
             failed(waiter, new RefusedException(Refusals.wait(Refusal.Kind.WAIT, id, answer.queued())));
             return;
         }
-        if (closed) {
-            failed(waiter, new RefusedException(Refusals.closed(id)));
+        if (closes(waiter)) {
             return;
         }
         reports.waits(waiter, answer.queued());
@@ -304,8 +346,50 @@ final class Outcomes {
                 && asked.costs().stream().anyMatch(cost -> cost.scope().equals(hold.scope()));
     }
 
+    /** Whether nobody may wait here any more. */
+    private boolean closes(Waiter waiter) {
+        if (waiter.ticket != null && deskClosed) {
+            failed(waiter, closing());
+        } else if (closed) {
+            failed(waiter, new RefusedException(Refusals.closed(id)));
+        }
+        return waiter.isDone();
+    }
+
+    private OutageException closing() {
+        return new OutageException(CLOSING, id + ": this process stops; ask again, with the same id, elsewhere", null);
+    }
+
+    /** Nobody waits at the desk any more; who can be known again keeps its place for a while. */
+    void closeDesk() {
+        deskClosed = true;
+        for (Waiter waiter : waiters.all()) {
+            if (waiter.ticket != null
+                    && (waiter.state.get() == Waiter.State.STANDING || waiter.state.get() == Waiter.State.HERE)) {
+                waiter.result.completeExceptionally(closing());
+            }
+        }
+    }
+
+    /** The calls of a caller's id that wait at the desk here. */
+    List<Waiter> atDesk(String caller, String callId) {
+        return waiters.all().stream()
+                .filter(waiter -> waiter.ticket != null
+                        && waiter.ticket.caller().equals(caller)
+                        && waiter.name.id().equals(callId)
+                        && waiter.why != null)
+                .toList();
+    }
+
+    /** Its caller takes it back. */
+    boolean takenBack(Waiter waiter) {
+        return waiter.result.completeExceptionally(
+                new RefusedException(Refusals.cancelled(id, "its caller took it back")));
+    }
+
     /** Refuses what waits and what would have to. */
     void close() {
+        closeDesk();
         closed = true;
         RefusedException refused = new RefusedException(Refusals.closed(id));
         waiters.all().forEach(waiter -> waiter.result.completeExceptionally(refused));
@@ -333,12 +417,15 @@ final class Outcomes {
                 || !waiter.owed
                 || waiter.state.get() == Waiter.State.ASKING
                 || waiters.wants(waiter.name)
+                || handed.get(waiter.name) != null
                 || !waiter.returned.compareAndSet(false, true)) {
             return;
         }
         Refusal refusal = waiter.refusal();
         if (waiter.call.id != null && refusal != null && KEEP_THEIR_PLACE.contains(refusal.kind())) {
             endings.refuse(waiter.name, keepFor(refusal.retryAfter()));
+        } else if (waiter.ticket != null && waiter.call.id != null && waiter.endedBy(CLOSING)) {
+            endings.refuse(waiter.name, KEPT_ELSEWHERE);
         } else {
             endings.undo(waiter.name);
         }

@@ -167,6 +167,11 @@ final class PolicyView {
     /** A call against one version of the policy. */
     record Resolved(PolicyView view, Call call, Route route, Permit.Reserved estimate, List<ScopeCost> costs) {
 
+        /** The same with another estimate. */
+        Resolved reserving(Permit.Reserved other) {
+            return other.equals(estimate) ? this : new Resolved(view, call, route, other, route.costs(call, other));
+        }
+
         /** The class's name; {@code unknown} where none matches and it is admitted nevertheless. */
         String modelClass() {
             return route.modelClass.name();

@@ -24,6 +24,8 @@ final class ProjectClient implements Project {
     private final Installer installer;
     private final Endings endings;
     private final Held held;
+    final Handed handed;
+    private final Hearsay hearsay = new Hearsay(System::nanoTime);
     private final Waiters waiters = new Waiters();
     private final Outcomes outcomes;
     private final Asking asking;
@@ -57,7 +59,8 @@ final class ProjectClient implements Project {
         this.fleet = new Fleet(client.store, client.host, id, client.timer, policies, this::greet, System::nanoTime);
         this.budget = new LocalBudget(System::nanoTime, fleet::share);
         this.held = new Held(tempo, endings, budget);
-        this.outcomes = new Outcomes(this, tempo, waiters, held, endings);
+        this.handed = new Handed(held, endings, budget, client.timer, System::nanoTime);
+        this.outcomes = new Outcomes(this, tempo, waiters, held, handed, endings);
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
         observing.onHold(counting::held);
         this.line = new LocalLine(client.timer, budget, outcomes, System::nanoTime);
@@ -67,7 +70,7 @@ final class ProjectClient implements Project {
         rule.asksBy(asking::ask, heart::greet);
         outcomes.onGivenHere(heart::givenHere);
         observing.learning.listener(heart::learned);
-        client.meters.gauges(id, held::size, () -> waiters.standing() + line.size());
+        client.meters.gauges(id, () -> held.size() + handed.size(), () -> waiters.standing() + line.size());
         client.meters.degraded(id, () -> rule.isOut() ? 1 : 0);
     }
 
@@ -77,7 +80,11 @@ final class ProjectClient implements Project {
 
     /** What a provider's "no" means for this process, should Redis not hear of it. */
     void holdsHere(Rejection rejection, Resolved call) {
-        for (Store.Observation one : Lessons.ofRejection(rejection, call, Store.Observation.OPERATOR)) {
+        holdHere(Lessons.ofRejection(rejection, call, Store.Observation.OPERATOR));
+    }
+
+    private void holdHere(List<Store.Observation> lessons) {
+        for (Store.Observation one : lessons) {
             if (one instanceof Store.Observation.Hold hold) {
                 budget.holdsNow(hold.asStated());
             }
@@ -230,7 +237,70 @@ final class ProjectClient implements Project {
     }
 
     CompletionStage<Permit.Ending> end(LivePermit permit, Permit.How how, Permit.Reserved used) {
-        return held.end(permit, how, used);
+        CompletionStage<Permit.Ending> ended = held.end(permit, how, used);
+        handed.forget(permit);
+        return ended;
+    }
+
+    // ---- for the desk
+
+    CompletionStage<Desk.Handout> handOut(Desk.Asking wanted, Ticket ticket) {
+        Waiter waiter = asking.begin(wanted.call(), wanted.maxWait(), false, ticket);
+        fleet.used();
+        CompletableFuture<Desk.Handout> theirs =
+                client.atDesk(waiter.outcome.thenApply(permit -> permit.handout(waiter)));
+        theirs.whenComplete((result, e) -> {
+            if (e != null || result == null) {
+                outcomes.giveUp(waiter, "cancelled");
+            }
+        });
+        return theirs;
+    }
+
+    /** What a caller of the desk says that an answer to this call said. */
+    void taughtAtDesk(Reading reading, String reporter, Resolved call, long grantedUs) {
+        List<Store.Observation> lessons =
+                hearsay.of(Lessons.of(reading, call, grantedUs), reporter, grantedUs, outcomes.clock.nowUs());
+        observing.taught(lessons, hearsay.left(Remaining.of(reading, call), call, reporter));
+        holdHere(lessons);
+    }
+
+    CompletionStage<Store.Renewal> renew(Store.PermitName name) {
+        return heart.renew(name);
+    }
+
+    CompletionStage<Boolean> assertAgain(LivePermit permit) {
+        return heart.assertAgain(permit);
+    }
+
+    /** Its lease could not be renewed. */
+    void deskLost(LivePermit permit) {
+        if (handed.forget(permit)) {
+            held.leavesHere(permit);
+        }
+    }
+
+    /** Ends a permit of which no more is known than its name. */
+    CompletionStage<Permit.Ending> end(Store.Settlement settlement) {
+        return held.end(settlement);
+    }
+
+    /** Ends a wait, wherever it waits. */
+    CompletionStage<Boolean> withdraw(Store.PermitName name) {
+        return endings.withdraw(name);
+    }
+
+    /** Ends the waits of a caller's id here; whether there were any. */
+    boolean takeBack(String caller, String callId) {
+        return outcomes.atDesk(caller, callId).stream()
+                        .filter(outcomes::takenBack)
+                        .count()
+                > 0;
+    }
+
+    CompletionStage<Void> closeDesk() {
+        outcomes.closeDesk();
+        return endings.returned();
     }
 
     /** Starts nothing on a thread that must not wait for its end. */

@@ -36,6 +36,23 @@ record Remaining(String modelClass, Observation.Left left, boolean isLow) {
         return all;
     }
 
+    /** The same without what the limit is by the provider's word. */
+    Remaining withoutAmount() {
+        return new Remaining(
+                modelClass,
+                new Observation.Left(
+                        left.scope(),
+                        left.limit(),
+                        left.left(),
+                        left.step(),
+                        0,
+                        0,
+                        left.resetUs(),
+                        left.dateMs(),
+                        left.ageUs()),
+                isLow);
+    }
+
     Observation.Left aged(long ageUs) {
         return new Observation.Left(
                 left.scope(),

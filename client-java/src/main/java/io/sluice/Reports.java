@@ -25,14 +25,19 @@ final class Reports {
     void waits(Waiter waiter, Queued queued) {
         if (waiter.waits(queued, System.nanoTime())) {
             counting.waits(Who.of(waiter.call, waiter.resolved), waiter.name, queued);
-            client.tell(() -> client.listener.waiting(new WaitListener.Waiting(
+            WaitListener.Waiting news = new WaitListener.Waiting(
                     project,
                     waiter.call,
                     queued.scope(),
                     queued.limit(),
                     queued.position(),
                     Duration.of(queued.waitUs(), ChronoUnit.MICROS),
-                    !queued.exact())));
+                    !queued.exact());
+            client.tell(() -> client.listener.waiting(news));
+            Ticket ticket = waiter.ticket;
+            if (ticket != null) {
+                client.tell(() -> ticket.waits().accept(news));
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package io.sluice;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,13 @@ public interface Sluice extends AutoCloseable {
 
     /** What an operator does and asks. */
     Admin admin();
+
+    /**
+     * The desk of this project: permits for calls that other processes make. Costs nothing.
+     *
+     * @param profiles how to read a provider's answers, such as {@code Profiles::of}
+     */
+    Desk desk(String project, Function<Provider, Profile> profiles);
 
     /** Ends what is under way and closes the connection. Permits still open end by their lease. */
     @Override

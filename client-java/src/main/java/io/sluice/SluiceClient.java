@@ -4,13 +4,16 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,6 +43,9 @@ final class SluiceClient implements Sluice {
             task -> thread("sluice-callback", task),
             (task, pool) -> task.run());
 
+    /** Runs what callers of desks chain to their results: thousands of waits may end at once, and must not take a thread each. */
+    private final ExecutorService desk = deskThreads();
+
     private final Map<String, ProjectClient> projects = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Admin admin = new AdminClient(this);
@@ -55,6 +61,19 @@ final class SluiceClient implements Sluice {
                 new ScheduledThreadPoolExecutor(1, task -> thread("sluice-timer", task));
         scheduler.setRemoveOnCancelPolicy(true);
         this.timer = scheduler;
+    }
+
+    private static ExecutorService deskThreads() {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                2,
+                2,
+                10,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                task -> thread("sluice-desk", task),
+                (task, pool) -> task.run());
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
     }
 
     private static Thread thread(String name, Runnable task) {
@@ -86,6 +105,11 @@ final class SluiceClient implements Sluice {
         return admin;
     }
 
+    @Override
+    public Desk desk(String project, Function<Provider, Profile> profiles) {
+        return new DeskClient(client(project).listening(), profiles);
+    }
+
     ProjectClient client(String id) {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
@@ -99,6 +123,15 @@ final class SluiceClient implements Sluice {
 
     /** A result for users: what they chain to it runs on our callback threads, never on the store's. */
     <T> CompletableFuture<T> handOver(CompletionStage<T> ours) {
+        return handOver(ours, callbacks);
+    }
+
+    /** The same for the desk, whose callers must not block. */
+    <T> CompletableFuture<T> atDesk(CompletionStage<T> ours) {
+        return handOver(ours, desk);
+    }
+
+    private static <T> CompletableFuture<T> handOver(CompletionStage<T> ours, Executor executor) {
         CompletableFuture<T> theirs = new CompletableFuture<>();
         ours.whenCompleteAsync(
                 (result, e) -> {
@@ -108,7 +141,7 @@ final class SluiceClient implements Sluice {
                         theirs.completeExceptionally(Blocking.cause(e));
                     }
                 },
-                callbacks);
+                executor);
         return theirs;
     }
 
@@ -148,6 +181,7 @@ final class SluiceClient implements Sluice {
                 .join();
         timer.shutdownNow();
         callbacks.shutdown();
+        desk.shutdown();
         store.close();
     }
 }

@@ -33,6 +33,9 @@ public interface Store extends AutoCloseable {
     /** Tells what the provider's answers taught: holds, readings of its limits, what calls use. Repeating it is safe. */
     CompletionStage<Observed> observe(Observations observations);
 
+    /** The permit or the waiting call of an id, whoever asked for it. Changes nothing. */
+    CompletionStage<Found> find(String project, String id);
+
     /** What was learned of each class's calls so far, by all hosts. */
     CompletionStage<List<Learned>> learned(String project);
 
@@ -87,7 +90,7 @@ public interface Store extends AutoCloseable {
      * @param stamp version and epoch of the policy the call was resolved against
      * @param digest of caller and body
      * @param leaseUs 1 s to 15 min
-     * @param memo kept and given back, at most 256 bytes
+     * @param memo kept and given back, at most 2,048 bytes
      * @param flow whose share it draws on while calls wait
      * @param weight of the flow, 1 to 1,000,000
      * @param agent the worker, or {@code -}
@@ -194,8 +197,9 @@ public interface Store extends AutoCloseable {
      * The end of a permit or of a wait.
      *
      * @param how settled, cancelled, throttled, or undone: nobody got it, as if never asked for; refused: it waited until
-     *     its deadline; spent: it was given without Redis and has ended
-     * @param memo kept instead of the one of the {@link Ask}, or empty
+     *     its deadline; withdrawn: its caller took back the wait; spent: it was given without Redis and has ended
+     * @param memo kept instead of the one of the {@link Ask}, or empty; of an undone one the host that undoes it, or empty: whichever
+     *     host has heard of it
      * @param keepUs of a refused one: how long its place is kept
      * @param stamp of a spent one: of the policy its costs stand by; else empty
      * @param used of each scope in the order of the ask; empty: the estimate stands
@@ -224,6 +228,38 @@ public interface Store extends AutoCloseable {
         record Unknown() implements Settled {}
 
         record Lost(String what) implements Settled {}
+    }
+
+    /** Who goes by an id. */
+    sealed interface Found {
+        /**
+         * A permit that runs, or whose lease ran out within the hour.
+         *
+         * @param state granted, running or expired
+         * @param agent the worker, or {@code -}
+         * @param costs as it was asked for
+         */
+        record Live(
+                String state,
+                String digest,
+                String nonce,
+                String memo,
+                String stamp,
+                long grantedUs,
+                long leaseUs,
+                String agent,
+                List<ScopeCost> costs)
+                implements Found {}
+
+        /** One that ended within 10 minutes: in which state, and with what memo. */
+        record Gone(String state, String digest, String nonce, String memo) implements Found {}
+
+        /** A call that stands in line. */
+        record InLine(String digest, String nonce) implements Found {}
+
+        record Nobody() implements Found {}
+
+        record Lost(String what) implements Found {}
     }
 
     /**

@@ -39,6 +39,15 @@ public record Usage(
                 Long.valueOf(outputTokens));
     }
 
+    /** Its own parts, and the other's for those that are unknown. */
+    Usage orElse(Usage other) {
+        return new Usage(
+                inputTokens == null ? other.inputTokens : inputTokens,
+                cacheReadTokens == null ? other.cacheReadTokens : cacheReadTokens,
+                cacheWriteTokens == null ? other.cacheWriteTokens : cacheWriteTokens,
+                outputTokens == null ? other.outputTokens : outputTokens);
+    }
+
     /** Whether a part is unknown, so that its estimate stands. */
     boolean isPartial() {
         return inputTokens == null || cacheReadTokens == null || cacheWriteTokens == null || outputTokens == null;

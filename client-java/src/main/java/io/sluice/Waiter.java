@@ -36,6 +36,9 @@ final class Waiter {
     /** Whether the caller asked not to wait at all. */
     final boolean once;
 
+    /** What it has besides where it asks at the desk, else {@code null}. */
+    final @Nullable Ticket ticket;
+
     /** Completes on the store's threads: only our own code may depend on it directly. */
     final CompletableFuture<LivePermit> result = new CompletableFuture<>();
 
@@ -77,6 +80,7 @@ final class Waiter {
             long startedNs,
             Duration maxWait,
             boolean once,
+            @Nullable Ticket ticket,
             Ended ended) {
         this.call = call;
         this.name = name;
@@ -84,6 +88,7 @@ final class Waiter {
         this.startedNs = startedNs;
         this.deadlineNs = startedNs + saturated(maxWait);
         this.once = once;
+        this.ticket = ticket;
         this.outcome = result.whenComplete((permit, e) -> ended.with(this, permit, e));
     }
 
@@ -94,6 +99,18 @@ final class Waiter {
     /** How long it may still wait, by its caller's word and the policy's. */
     long leftNs(Policy policy, long nowNs) {
         return Math.min(deadlineNs - nowNs, saturated(policy.maxWait()) - (nowNs - startedNs));
+    }
+
+    /** How long its permit lives without renewal. */
+    long leaseUs(PolicyView view) {
+        return ticket == null || ticket.lease() == null
+                ? view.leaseUs()
+                : TimeUnit.NANOSECONDS.toMicros(ticket.lease().toNanos());
+    }
+
+    /** What its record in Redis keeps for us. */
+    String memo(Resolved asked) {
+        return ticket == null ? Memo.of(asked.estimate()) : Memo.of(asked.estimate(), call);
     }
 
     /** "For ever" is no deadline, and must not overflow into one that has passed (resilience4j/resilience4j#1701). */
@@ -149,6 +166,13 @@ final class Waiter {
         }
         Throwable thrown = result.handle((permit, e) -> e).join();
         return Blocking.cause(thrown) instanceof RefusedException refused ? refused.refusal() : null;
+    }
+
+    /** Whether an outage of this reason ended it. */
+    boolean endedBy(String reason) {
+        return result.isCompletedExceptionally()
+                && Blocking.cause(result.handle((permit, e) -> e).join()) instanceof OutageException outage
+                && outage.reason().equals(reason);
     }
 
     boolean isDone() {

@@ -142,6 +142,7 @@ class ArchitectureTest {
                         "CallOptions",
                         "Counters",
                         "Decision",
+                        "Desk",
                         "InvalidPolicyException",
                         "LimitReading",
                         "OutageException",

@@ -77,6 +77,11 @@ final class FakeStore implements Store {
     }
 
     @Override
+    public CompletionStage<Found> find(String project, String id) {
+        return CompletableFuture.completedStage(new Found.Nobody());
+    }
+
+    @Override
     public CompletionStage<List<Learned>> learned(String project) {
         reads++;
         return CompletableFuture.completedStage(known);

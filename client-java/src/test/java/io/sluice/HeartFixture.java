@@ -30,7 +30,8 @@ abstract class HeartFixture {
     final LocalBudget budget = new LocalBudget(timer::nanoTime, () -> Share.ALONE);
     final Held held = new Held(tempo, endings, budget);
     final Waiters waiters = new Waiters();
-    final Outcomes outcomes = new Outcomes(project, tempo, waiters, held, endings);
+    final Handed handed = new Handed(held, endings, budget, timer.service(), timer::nanoTime);
+    final Outcomes outcomes = new Outcomes(project, tempo, waiters, held, handed, endings);
     final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
     final LocalLine line = new LocalLine(timer.service(), budget, outcomes, timer::nanoTime);
     final Fleet fleet = new Fleet(store, client.host, "acme", timer.service(), policies, () -> {}, timer::nanoTime);

@@ -171,6 +171,11 @@ class MetersTest {
         }
 
         @Override
+        public CompletionStage<Found> find(String project, String id) {
+            return CompletableFuture.completedStage(new Found.Nobody());
+        }
+
+        @Override
         public CompletionStage<List<Learned>> learned(String project) {
             return CompletableFuture.completedStage(List.of());
         }

@@ -130,6 +130,11 @@ public final class RedisStore implements Store {
     }
 
     @Override
+    public CompletionStage<Found> find(String project, String id) {
+        return run(Script.INSPECT, project, List.of("", "call", id), FoundReply::read);
+    }
+
+    @Override
     public CompletionStage<List<Learned>> learned(String project) {
         return run(Script.INSPECT, project, List.of("", "learned"), ObserveReply::learned);
     }

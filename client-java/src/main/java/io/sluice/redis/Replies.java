@@ -26,7 +26,7 @@ final class Replies {
     private static final Pattern STAMP = Pattern.compile("\\d{1,15}:.*");
     private static final Pattern KIND = Pattern.compile("[a-z_]{1,32}");
     private static final Set<String> ENDS =
-            Set.of("settled", "cancelled", "throttled", "undone", "expired", "booked", "refused");
+            Set.of("settled", "cancelled", "throttled", "undone", "expired", "booked", "refused", "withdrawn");
     private static final long LONGEST_LEASE_US = TimeUnit.MINUTES.toMicros(15);
 
     private final Script script;
@@ -160,7 +160,7 @@ final class Replies {
         return stamp;
     }
 
-    private String end(int i) {
+    String end(int i) {
         String state = text(i);
         if (!ENDS.contains(state)) {
             throw bad();

@@ -290,11 +290,15 @@ final class Scripted implements AutoCloseable {
     }
 
     List<Object> acquire(long now, Ask ask) {
+        return acquire(now, ask, "n-" + ask.id());
+    }
+
+    List<Object> acquire(long now, Ask ask, String nonce) {
         List<String> arguments = new ArrayList<>(List.of(
                 time(now),
                 stamp,
                 ask.id(),
-                "n-" + ask.id(),
+                nonce,
                 ask.digest(),
                 ask.host(),
                 Long.toString(ask.leaseUs()),
@@ -316,6 +320,16 @@ final class Scripted implements AutoCloseable {
         List<String> arguments = new ArrayList<>(List.of(time(now), id, "n-" + id, how, ""));
         addCosts(arguments, used, askedWith.getOrDefault(id, layout()));
         return run(Script.SETTLE, arguments);
+    }
+
+    /** Ends what goes by that nonce, as undone by a host or withdrawn. */
+    List<Object> end(long now, String id, String nonce, String how, String host) {
+        return run(Script.SETTLE, List.of(time(now), id, nonce, how, host));
+    }
+
+    /** Who goes by an id. */
+    List<Object> find(long now, String id) {
+        return run(Script.INSPECT, List.of(time(now), "call", id));
     }
 
     /** What a permit used that was given and ended while Redis was out. */

@@ -1,0 +1,262 @@
+package io.sluice;
+
+import io.sluice.Permit.Ending;
+import io.sluice.Permit.How;
+import io.sluice.Permit.Reserved;
+import io.sluice.PolicyView.Resolved;
+import io.sluice.Store.Found;
+import io.sluice.Store.PermitName;
+import io.sluice.Store.Renewal;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The desk of one project. A permit that was handed out in this process is remembered here; any other is read from its record in
+ * Redis, which says what its call was, and ends in the same way.
+ */
+final class DeskClient implements Desk {
+    private static final Reserved NOTHING = new Reserved(0, 0, 0, 0, 0);
+    private static final Ending UNKNOWN = new Ending(How.UNKNOWN, true, NOTHING);
+
+    private final ProjectClient project;
+    private final SluiceClient client;
+    private final Function<Provider, Profile> profiles;
+
+    DeskClient(ProjectClient project, Function<Provider, Profile> profiles) {
+        this.project = project;
+        this.client = project.client;
+        this.profiles = profiles;
+    }
+
+    @Override
+    public String project() {
+        return project.id();
+    }
+
+    @Override
+    public CompletionStage<Handout> acquire(Desk.Asking asking, Consumer<WaitListener.Waiting> waits) {
+        return project.handOut(asking, new Ticket(asking.caller(), asking.lease(), waits));
+    }
+
+    // ---- endings
+
+    @Override
+    public CompletionStage<Outcome> settle(String permit, Report report) {
+        return client.atDesk(whichever(permit).thenCompose(found -> settled(found, report)));
+    }
+
+    private CompletionStage<Outcome> settled(Named found, Report report) {
+        Policy policy = found.view == null ? null : found.view.policy;
+        Reading reading = policy == null ? null : reading(report, policy, found);
+        Advice advice = advice(reading);
+        CompletionStage<Ending> ending = found.permit == null
+                ? found.end(reading != null && reading.rejection() != null ? How.THROTTLED : How.SETTLED)
+                : found.permit.reported(report, reading);
+        return ending.thenApply(end -> new Outcome(end, advice));
+    }
+
+    private @Nullable Reading reading(Report report, Policy policy, Named found) {
+        Answer answer = report.answer();
+        if (answer == null) {
+            return null;
+        }
+        Call call = found.permit == null ? null : found.permit.call().call();
+        if (call != null) {
+            answer = answer.model() == null ? answer.model(call.model) : answer;
+            answer = answer.serviceTier() == null && call.serviceTier != null
+                    ? answer.serviceTier(call.serviceTier)
+                    : answer;
+            answer = answer.speed() == null && call.speed != null ? answer.speed(call.speed) : answer;
+        }
+        return profiles.apply(policy.provider()).read(answer);
+    }
+
+    private static Advice advice(@Nullable Reading reading) {
+        Rejection rejection = reading == null ? null : reading.rejection();
+        if (rejection == null) {
+            return Advice.DONE;
+        }
+        if (!rejection.retryable()) {
+            return new Advice(Advice.Action.STOP, null, rejection.kind(), rejection.scope());
+        }
+        Duration pause = Backoff.pause(
+                rejection.waitFor(), 1, ThreadLocalRandom.current().nextDouble());
+        return new Advice(Advice.Action.RETRY, pause, rejection.kind(), rejection.scope());
+    }
+
+    @Override
+    public CompletionStage<Ending> cancel(String permit) {
+        return client.atDesk(whichever(permit)
+                .thenCompose(found -> found.permit == null ? found.end(How.CANCELLED) : found.permit.cancelledHere()));
+    }
+
+    /**
+     * A permit's name, and what is known of it.
+     *
+     * @param view the policy in force, {@code null} where that does not matter
+     * @param permit {@code null} if nothing more is known than that it is not known here
+     * @param ended how it ended, if that is known already
+     */
+    private record Named(
+            DeskClient desk,
+            @Nullable PermitName name,
+            @Nullable PolicyView view,
+            @Nullable LivePermit permit,
+            @Nullable Ending ended) {
+
+        /** Ends what only Redis knows of. The estimate stands. */
+        CompletionStage<Ending> end(How how) {
+            if (ended != null || name == null) {
+                return CompletableFuture.completedStage(ended == null ? UNKNOWN : ended);
+            }
+            String label = how.name().toLowerCase(Locale.ROOT);
+            String memo = how == How.CANCELLED ? Memo.of(NOTHING) : "";
+            return desk.project.end(new Store.Settlement(desk.project(), name, label, memo, 0, List.of()));
+        }
+    }
+
+    private CompletionStage<Named> whichever(String handle) {
+        PermitName name = Handle.read(handle);
+        if (name == null) {
+            return CompletableFuture.completedStage(new Named(this, null, null, null, null));
+        }
+        LivePermit here = project.handed.get(name);
+        if (here != null) {
+            return CompletableFuture.completedStage(
+                    new Named(this, name, here.call().view(), here, null));
+        }
+        return client.store
+                .find(project.id(), name.id())
+                .thenCombine(project.knownPolicy(), (found, view) -> named(name, found, view));
+    }
+
+    private Named named(PermitName name, Found found, PolicyView view) {
+        if (found instanceof Found.Live live && live.nonce().equals(name.nonce())) {
+            return new Named(this, name, view, recorded(name, live, view), null);
+        }
+        if (found instanceof Found.Gone gone && gone.nonce().equals(name.nonce())) {
+            How how = gone.state().equals("booked")
+                    ? How.EXPIRED
+                    : How.valueOf(gone.state().toUpperCase(Locale.ROOT));
+            return new Named(this, name, view, null, new Ending(how, true, Memo.read(gone.memo())));
+        }
+        if (found instanceof Found.Lost lost) {
+            throw new OutageException("lost_state", project.id() + ": its state is damaged: " + lost.what(), null);
+        }
+        return new Named(this, name, view, null, null);
+    }
+
+    /** As the process that it was granted to would have it; {@code null} if the policy no longer says what its call costs. */
+    private @Nullable LivePermit recorded(PermitName name, Found.Live live, PolicyView view) {
+        Call call = Memo.call(live.memo(), live.agent());
+        Resolved resolved = call == null ? null : view.resolve(call, project.observing.learning);
+        return resolved == null
+                ? null
+                : new LivePermit(
+                                project,
+                                resolved.reserving(Memo.read(live.memo())),
+                                name,
+                                live.digest(),
+                                Duration.of(live.leaseUs(), ChronoUnit.MICROS),
+                                Duration.ZERO,
+                                live.grantedUs(),
+                                null,
+                                false)
+                        .asRecorded(live.costs());
+    }
+
+    // ---- leases
+
+    @Override
+    public CompletionStage<Optional<Duration>> renew(String permit) {
+        PermitName name = Handle.read(permit);
+        LivePermit here = name == null ? null : project.handed.get(name);
+        if (name == null || (here != null && here.isEnded())) {
+            return CompletableFuture.completedStage(Optional.empty());
+        }
+        if (here != null && !here.isInRedis()) {
+            here.renewed(System.nanoTime());
+            return CompletableFuture.completedStage(Optional.of(here.lease()));
+        }
+        return client.atDesk(here == null ? renewedElsewhere(name) : renewed(here));
+    }
+
+    private CompletionStage<Optional<Duration>> renewed(LivePermit permit) {
+        return project.renew(permit.name).thenCompose(renewal -> {
+            if (renewal == Renewal.UNKNOWN && permit.isDeskLeased(System.nanoTime())) {
+                // Redis lost what it knew. It gets its slots again, as any permit that runs.
+                return project.assertAgain(permit).thenApply(held -> lease(permit, held));
+            }
+            return CompletableFuture.completedStage(lease(permit, renewal == Renewal.RENEWED));
+        });
+    }
+
+    private Optional<Duration> lease(LivePermit permit, boolean held) {
+        if (held) {
+            permit.renewed(System.nanoTime());
+            return Optional.of(permit.lease());
+        }
+        project.deskLost(permit);
+        return Optional.empty();
+    }
+
+    private CompletionStage<Optional<Duration>> renewedElsewhere(PermitName name) {
+        return client.store.find(project.id(), name.id()).thenCompose(found -> {
+            if (found instanceof Found.Lost lost) {
+                throw new OutageException("lost_state", project.id() + ": its state is damaged: " + lost.what(), null);
+            }
+            if (!(found instanceof Found.Live live) || !live.nonce().equals(name.nonce())) {
+                return CompletableFuture.completedStage(Optional.empty());
+            }
+            Duration lease = Duration.of(live.leaseUs(), ChronoUnit.MICROS);
+            return project.renew(name)
+                    .thenApply(renewal -> renewal == Renewal.RENEWED ? Optional.of(lease) : Optional.empty());
+        });
+    }
+
+    // ---- waits
+
+    @Override
+    public CompletionStage<Boolean> cancelWait(String caller, String id) {
+        Names.name("id", id);
+        // First in Redis: a call that waits here too would else be taken for one that gave up, and its place for
+        // nobody's.
+        CompletionStage<Boolean> elsewhere = client.store
+                .find(project.id(), id)
+                .thenCompose(found -> found instanceof Found.InLine line && isOf(caller, line.digest())
+                        ? project.withdraw(new PermitName(id, line.nonce()))
+                        : granted(caller, id, found));
+        return client.atDesk(elsewhere.handle((ended, e) -> {
+            boolean here = project.takeBack(caller, id);
+            if (e != null && !here) {
+                throw Blocking.cause(e) instanceof RuntimeException known ? known : new IllegalStateException(e);
+            }
+            return here || Boolean.TRUE.equals(ended);
+        }));
+    }
+
+    /** Granted in the line, and its host has not claimed it yet: that is still a wait. */
+    private CompletionStage<Boolean> granted(String caller, String id, Found found) {
+        return found instanceof Found.Live live && live.state().equals("granted") && isOf(caller, live.digest())
+                ? project.withdraw(new PermitName(id, live.nonce()))
+                : CompletableFuture.completedStage(false);
+    }
+
+    private static boolean isOf(String caller, String digest) {
+        return digest.startsWith(Digests.ofCaller(caller));
+    }
+
+    @Override
+    public CompletionStage<Void> closeLine() {
+        return client.atDesk(project.closeDesk());
+    }
+}
