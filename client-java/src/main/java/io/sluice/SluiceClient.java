@@ -101,13 +101,13 @@ final class SluiceClient implements Sluice {
     }
 
     @Override
-    public Desk desk(String project, Function<Provider, Profile> profiles) {
-        return new DeskClient(client(project).listening(), profiles);
+    public Admin admin() {
+        return admin;
     }
 
     @Override
-    public Admin admin() {
-        return admin;
+    public Desk desk(String project, Function<Provider, Profile> profiles) {
+        return new DeskClient(client(project).listening(), profiles);
     }
 
     ProjectClient client(String id) {
