@@ -45,7 +45,7 @@ record Evidence(
      * @param standing empty if Redis did not tell
      * @param running permits that run by their own records
      * @param emptyAfterMs how long after the last call's end no slot was taken any more; {@link #NEVER} if one still was
-     * @param keys in Redis, whoever's
+     * @param keys in Redis, whoever's, but for those of an hour's and a day's usage, which expire
      */
     record End(Optional<Standing> standing, int running, long emptyAfterMs, int keys) {
         static final long NEVER = Long.MAX_VALUE;

@@ -13,8 +13,8 @@ final class Judge {
 
     private static final double LEASES_TO_RECOVER = 2;
 
-    /** As many keys as a project has, whatever it has been through. */
-    private static final int KEYS = 8;
+    /** As many keys as a project has, whatever it has been through: what it is made of, its counters and events, and the index. */
+    private static final int KEYS = 11;
 
     /**
      * The longest a call may wait in line, for each agent of the fleet: they are served some fourteen a second, so seven turns; less

@@ -89,7 +89,10 @@ final class Watch implements AutoCloseable {
                 Map<String, Integer> permits =
                         inspector.permits(ground.redis().uri()).orElse(Map.of());
                 List<String> keys = inspector.keys(ground.redis().uri()).orElse(new ArrayList<>());
-                return new End(standing, permits.getOrDefault("running", 0), empty ? tookMs : End.NEVER, keys.size());
+                // Who used what has one an hour and one a day, each with its end.
+                long kept =
+                        keys.stream().filter(key -> !key.contains(":usage:")).count();
+                return new End(standing, permits.getOrDefault("running", 0), empty ? tookMs : End.NEVER, (int) kept);
             }
             TimeUnit.MILLISECONDS.sleep(50);
         }

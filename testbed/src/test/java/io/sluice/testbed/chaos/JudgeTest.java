@@ -168,7 +168,7 @@ class JudgeTest {
         assertThat(left(new End(Optional.of(new Standing(0, 2, 0, 0, 0, Map.of())), 0, End.NEVER, 8)))
                 .containsExactly("calls left in line", "s until all was empty");
         assertThat(left(new End(Optional.of(Tale.NOTHING), 0, 4_001, 8))).containsExactly("s until all was empty");
-        assertThat(left(new End(Optional.of(Tale.NOTHING), 0, 0, 9))).containsExactly("keys");
+        assertThat(left(new End(Optional.of(Tale.NOTHING), 0, 0, 12))).containsExactly("keys");
         assertThat(left(new End(Optional.empty(), 0, End.NEVER, 0)))
                 .containsExactly("slots left", "calls left in line", "s until all was empty");
     }
