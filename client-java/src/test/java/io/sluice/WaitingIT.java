@@ -381,7 +381,8 @@ class WaitingIT {
         long before = scripts();
         long start = System.nanoTime();
         await().until(() -> Budget.since(start).toMillis() >= 2_000);
-        assertThat(scripts() - before).isBetween(6L, 10L);
+        // Eight beats, and one a second that tells what was counted until then.
+        assertThat(scripts() - before).isBetween(6L, 12L);
 
         waiting.forEach(one -> one.cancel(true));
         soon().until(() -> levels().waiters() == 0);
