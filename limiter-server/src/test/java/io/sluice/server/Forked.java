@@ -37,7 +37,8 @@ final class Forked implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 "io.sluice.server.Server",
                 "--server.port=" + port,
-                "--sluice.redis=" + redis));
+                "--sluice.redis=" + redis,
+                "--sluice.redis-timeout=5s"));
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())

@@ -27,15 +27,13 @@ class ManyWaitIT {
         try (Forked server = Forked.on(RedisServers.shared().uri(), "256m")) {
             String project = Policies.installed(server.http, "{concurrency: 1}");
             String at = "/v1/projects/" + project;
-            String call = "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1,\"max_wait_ms\":600000}";
+            // For the whole test: else its lease ends, and one waiter after the other starts.
             assertThat(server.http
-                            .post(at + "/permits", call.replace("600000", "0"))
+                            .post(
+                                    at + "/permits",
+                                    "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1,\"lease_ms\":900000}")
                             .status())
                     .isEqualTo(201);
-            byte[] request = ("POST " + at
-                            + "/permits HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                            + "Content-Length: " + call.length() + "\r\n\r\n" + call)
-                    .getBytes(StandardCharsets.US_ASCII);
             List<SocketChannel> waiting = new ArrayList<>();
             try {
                 for (int i = 0; i < CALLS; i++) {
@@ -43,7 +41,7 @@ class ManyWaitIT {
                     waiting.add(channel);
                     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
                     channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port));
-                    channel.write(ByteBuffer.wrap(request));
+                    channel.write(ByteBuffer.wrap(request(at, "a" + i % 100)));
                 }
                 await().atMost(120, TimeUnit.SECONDS)
                         .pollInterval(1, TimeUnit.SECONDS)
@@ -69,5 +67,14 @@ class ManyWaitIT {
                                     .asInt()
                             == 0);
         }
+    }
+
+    private static byte[] request(String at, String agent) {
+        String call = "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1,\"max_wait_ms\":600000,\"agent\":\"" + agent
+                + "\"}";
+        return ("POST " + at
+                        + "/permits HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+                        + call.length() + "\r\n\r\n" + call)
+                .getBytes(StandardCharsets.US_ASCII);
     }
 }

@@ -54,7 +54,8 @@ class OutageIT {
                     .isEqualTo("outage");
             assertThat(server.http.get("/v1/projects/" + project + "/status").kind())
                     .isEqualTo("outage");
-            assertThat(server.http.get("/actuator/prometheus").body()).contains("sluice_store_up 0.0");
+            await().atMost(30, TimeUnit.SECONDS)
+                    .until(() -> server.http.get("/actuator/prometheus").body().contains("sluice_store_up 0.0"));
         }
     }
 }

@@ -22,7 +22,7 @@ final class Started implements AutoCloseable {
     }
 
     static Started on(String redis, String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--sluice.redis=" + redis));
+        List<String> all = new ArrayList<>(List.of("--sluice.redis=" + redis, "--sluice.redis-timeout=5s"));
         all.addAll(List.of(arguments));
         if (all.stream().noneMatch(argument -> argument.startsWith("--server.port="))) {
             all.add("--server.port=0");

@@ -112,7 +112,7 @@ class StatusIT {
 
     @Test
     void aLevelIsCorrectedAndTheOldOneTold() {
-        Reply set = http.post(at + "/levels", "{\"limit\":\"itpm\",\"to\":-500,\"reason\":\"another account\"}");
+        Reply set = http.post(at + "/levels", "{\"limit\":\"itpm\",\"to\":-20000000,\"reason\":\"another account\"}");
         assertThat(set.status()).isEqualTo(200);
         assertThat(set.json().get("scope").asString()).isEqualTo("c:sonnet");
         assertThat(set.json().get("from").asLong()).isEqualTo(150_000);
@@ -186,7 +186,7 @@ class StatusIT {
                     .contains("sluice_waiters{class=\"sonnet\",project=\"" + project + "\"} 0.0")
                     .contains("sluice_level{limit=\"rpm\",project=\"" + project + "\",scope=\"c:sonnet\"}")
                     .contains("sluice_store_up 1.0")
-                    .contains("sluice_script_seconds_count{script=\"inspect\"}")
+                    .contains("sluice_script_seconds_count{script=\"acquire\"}")
                     .doesNotContain("java-1");
         }
     }

@@ -22,11 +22,12 @@ class Questions {
         this.link = link;
     }
 
-    /** Asks once subscribed; an answer that nobody waits for any more is not taken back. */
+    /** Asks once subscribed; an answer that nobody waits for any more is not taken back. What the client finds wrong is the caller's fault. */
     <T> Mono<T> ask(Function<Admin, CompletionStage<T>> question) {
         Supplier<CompletableFuture<T>> asked =
                 () -> question.apply(link.sluice().admin()).toCompletableFuture();
-        return Mono.fromFuture(asked, true);
+        return Mono.fromFuture(asked, true)
+                .onErrorMap(IllegalArgumentException.class, e -> Problem.invalid(String.valueOf(e.getMessage())));
     }
 
     /** @throws Problem 404 if no project can have this id */

@@ -51,9 +51,8 @@ class UsageController {
         }
         Instant now = Instant.now();
         Span span = Span.of(from, to, step, by, now);
-        Mono<List<Used>> rows = questions
-                .ask(admin -> admin.usage(project, span.from(), span.to(), span.step(), span.by()))
-                .onErrorMap(IllegalArgumentException.class, e -> Problem.invalid(String.valueOf(e.getMessage())));
+        Mono<List<Used>> rows =
+                questions.ask(admin -> admin.usage(project, span.from(), span.to(), span.step(), span.by()));
         if (format.equals("csv")) {
             return rows.map(all -> ResponseEntity.ok()
                     .contentType(CSV)
