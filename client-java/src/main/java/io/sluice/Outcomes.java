@@ -346,14 +346,16 @@ final class Outcomes {
                 && asked.costs().stream().anyMatch(cost -> cost.scope().equals(hold.scope()));
     }
 
-    /** Whether nobody may wait here any more. */
+    /** Whether it may not wait because this process stops. One that was given up meanwhile goes on to be let go. */
     private boolean closes(Waiter waiter) {
         if (waiter.ticket != null && deskClosed) {
             failed(waiter, closing());
-        } else if (closed) {
+            return true;
+        }
+        if (closed) {
             failed(waiter, new RefusedException(Refusals.closed(id)));
         }
-        return waiter.isDone();
+        return closed;
     }
 
     private OutageException closing() {

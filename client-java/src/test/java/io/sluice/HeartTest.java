@@ -63,6 +63,17 @@ class HeartTest extends HeartFixture {
         assertThat(undone()).containsExactly(id(waiter));
     }
 
+    /** Its place would stand until its deadline, and close what it is short on for those behind it. */
+    @Test
+    void whoGivesUpWhileTheQuestionIsUnderWayLeavesNoPlace() {
+        store.acquire = ask -> {
+            waiters.all().forEach(asks -> outcomes.giveUp(asks, "a test"));
+            return new Answer.Waiting(FakeStore.SHORT, -1);
+        };
+        Waiter waiter = ask(CALL);
+        assertThat(undone()).containsExactly(id(waiter));
+    }
+
     @Test
     void moreThanFiveHundredPermitsAreRenewedInParts() {
         store.acquire = ask -> new Answer.Granted(ask.permit().nonce(), 3_000_000, 1, ask.memo(), false, null);
