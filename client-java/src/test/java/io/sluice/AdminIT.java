@@ -312,6 +312,7 @@ class AdminIT {
 
     @Test
     void eventsResumeAfterTheLastThatWasSeen() {
+        get(admin.flush());
         Optional<Admin.Event> newest =
                 get(admin.events(budget.id, "$", 10)).stream().findFirst();
         Budget.take(budget.project, Budget.CALL.id("one")).settle(new Usage(1, 0, 0, 1));
