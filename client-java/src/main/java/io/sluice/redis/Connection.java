@@ -4,6 +4,7 @@ import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
@@ -26,6 +27,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -43,6 +45,7 @@ record Connection(
         StatefulRedisPubSubConnection<String, String> messages,
         ClientResources resources) {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
+    private static final Duration SHORT_PAUSE = Duration.ofMillis(20);
     private static final int QUEUE = 10_000;
 
     /** A Redis that is back is found within a second, however long it was away. */
@@ -82,7 +85,7 @@ record Connection(
         try {
             client.setOptions(options(ClientOptions.builder(), options));
             StatefulRedisConnection<String, String> connection = client.connect();
-            if (!connection.sync().info("server").contains("redis_mode:cluster")) {
+            if (!server(connection).contains("redis_mode:cluster")) {
                 return new Connection(client, connection.async(), client.connectPubSub(), resources);
             }
         } catch (RuntimeException e) {
@@ -91,6 +94,21 @@ record Connection(
         }
         client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
         return openCluster(uri, options, resources);
+    }
+
+    /** What the server says of itself. A connection can be cut the moment it stands: it is made again by itself. */
+    private static String server(StatefulRedisConnection<String, String> connection) {
+        long start = System.nanoTime();
+        while (true) {
+            try {
+                return connection.sync().info("server");
+            } catch (RedisException e) {
+                if (connection.isOpen() || System.nanoTime() - start > CONNECT_TIMEOUT.toNanos()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(SHORT_PAUSE.toNanos());
+            }
+        }
     }
 
     private static Connection openCluster(RedisURI uri, Options from, ClientResources resources) {
