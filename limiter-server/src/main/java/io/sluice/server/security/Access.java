@@ -5,8 +5,8 @@ import org.springframework.http.HttpMethod;
 
 /** Which role may do what. Pure; what is not listed is for nobody. */
 final class Access {
-    /** As no escape and no parameter of a path is: what is checked here is then what the address means. */
-    private static final Pattern PROJECT = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
+    /** Neither an escape nor a parameter of a path: what is checked here is then what the address means. */
+    private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._~:@-]+");
 
     private Access() {}
 
@@ -27,7 +27,7 @@ final class Access {
             case "projects" ->
                 parts.length == 3
                         ? reads
-                        : PROJECT.matcher(parts[3]).matches()
+                        : PLAIN.matcher(parts[3]).matches()
                                 && caller.covers(parts[3])
                                 && allowed(caller.role(), reads, parts.length == 4 ? "" : parts[4]);
             default -> false;
