@@ -38,6 +38,12 @@ final class DockerRedis implements RedisServer {
     private static final String TLS_DIRECTORY = "/tls";
     private static final String HOST = "127.0.0.1";
 
+    /**
+     * Whether containers share this host's network, which Linux alone has: {@code SLUICE_REDIS_NETWORK=host}. Nothing stands
+     * between a test and its Redis then; Docker's own proxy of ports loses a connection now and then.
+     */
+    private static final boolean HOST_NETWORK = "host".equals(System.getenv("SLUICE_REDIS_NETWORK"));
+
     /** Why this JVM tries no more containers; each that does not come up costs half a minute. */
     private static volatile @Nullable String givenUp;
 
@@ -114,8 +120,11 @@ final class DockerRedis implements RedisServer {
     static DockerRedis start(String image, RedisOptions options, boolean pull) {
         int port = Ports.free();
         List<String> bindings = new ArrayList<>(List.of(binding(port, REDIS_PORT)));
-        // From inside the container we are no local client.
-        List<String> command = new ArrayList<>(List.of("redis-server", "--protected-mode", "no"));
+        List<String> command = new ArrayList<>(
+                HOST_NETWORK
+                        ? List.of("redis-server", "--port", Integer.toString(port), "--bind", HOST)
+                        // From inside the container we are no local client.
+                        : List.of("redis-server", "--protected-mode", "no"));
         command.addAll(options.commandLine("yes"));
         GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(image))
                 .withImagePullPolicy(pull ? PullPolicy.defaultPolicy() : name -> false)
@@ -126,12 +135,16 @@ final class DockerRedis implements RedisServer {
         if (certificates != null) {
             tlsPort = OptionalInt.of(Ports.free());
             bindings.add(binding(tlsPort.getAsInt(), TLS_PORT));
-            command.addAll(Certificates.arguments(TLS_PORT, TLS_DIRECTORY));
+            command.addAll(Certificates.arguments(HOST_NETWORK ? tlsPort.getAsInt() : TLS_PORT, TLS_DIRECTORY));
             container.withCopyFileToContainer(
                     MountableFile.forHostPath(certificates.directory(), READABLE), TLS_DIRECTORY);
         }
         container.withCommand(command.toArray(String[]::new));
-        container.setPortBindings(bindings);
+        if (HOST_NETWORK) {
+            container.withNetworkMode("host");
+        } else {
+            container.setPortBindings(bindings);
+        }
         try {
             container.start();
             return new DockerRedis(container, port, tlsPort, options.password());
