@@ -96,7 +96,7 @@ record Connection(
         return openCluster(uri, options, resources);
     }
 
-    /** What the server says of itself. A connection can be cut the moment it stands: it is made again by itself. */
+    /** What the server says of itself. The driver calls a connection ready a moment before it takes commands, and one that is cut is made again by itself. */
     private static String server(StatefulRedisConnection<String, String> connection) {
         long start = System.nanoTime();
         while (true) {
