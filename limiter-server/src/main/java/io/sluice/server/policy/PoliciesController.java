@@ -151,7 +151,7 @@ class PoliciesController {
 
     @Operation(
             summary =
-                    "Removes a project: 409 while permits live, unless drain=true; then it goes with the last of them (202)")
+                    "Removes a project: 409 while permits live, unless drain=true; then it takes no more calls and goes with the last of them")
     @DeleteMapping("/{project}")
     Mono<ResponseEntity<Void>> remove(
             @PathVariable String project,
