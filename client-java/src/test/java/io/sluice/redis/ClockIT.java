@@ -90,6 +90,15 @@ class ClockIT {
         assertThat(ask(T0 + 30 * S + 1, "next", 0)).startsWith("granted");
     }
 
+    @Test
+    void soItIsIfAPolicyIsTheFirstToSeeTheStep() {
+        scripts.install(T0, modelClass(1, whole("itpm", 60_000)));
+        assertThat(ask(T0 + HOUR, "dead", 0)).startsWith("granted");
+        scripts.install(T0, modelClass(1, whole("itpm", 50_000)));
+        scripts.beat(T0 + S, "h");
+        assertThat(ask(T0 + 31 * S + 1, "next", 0)).startsWith("granted");
+    }
+
     /** Work is bounded: a part at a time, and whoever beats is told that more is left. */
     @Test
     void aThousandLeasesAreSetBackAPartAtATime() {
