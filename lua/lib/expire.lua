@@ -315,9 +315,9 @@ end
 -- beaten later than now. A part at a time, the last instants first; `done` of them were looked at and stay. Returns how many that
 -- are then, nil when it is through.
 local function set_instants_back(done, now)
-  local ahead = redis.call('ZRANGE', hosts_key, string.format('(%.0f', now), '(inf', 'BYSCORE', 'LIMIT', 0, EXPIRE_AT_MOST)
+  local ahead = redis.call('ZRANGEBYSCORE', hosts_key, string.format('(%.0f', now), '(inf', 'LIMIT', 0, EXPIRE_AT_MOST)
   for _, host in ipairs(ahead) do redis.call('ZADD', hosts_key, now, host) end
-  local found = redis.call('ZREVRANGE', times_key, done, done + EXPIRE_AT_MOST - 1, 'WITHSCORES')
+  local found = redis.call('ZRANGE', times_key, done, done + EXPIRE_AT_MOST - 1, 'REV', 'WITHSCORES')
   for k = 1, #found, 2 do
     local at = tonumber(found[k + 1])
     local due = at > now and latest(found[k], now)

@@ -197,7 +197,7 @@ final class Heart {
         for (News one : alive.news()) {
             stands(one.id(), one.place());
         }
-        outcomes.onHold(alive.holds());
+        outcomes.waitEnds.onHold(alive.holds());
         boolean lostSome = false;
         for (int i = 0; i < load.looks().size(); i++) {
             lostSome |= stands(load.looks().get(i), alive.looks().get(i));

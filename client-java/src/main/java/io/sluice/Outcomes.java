@@ -1,8 +1,6 @@
 package io.sluice;
 
-import io.sluice.PolicyView.Resolved;
 import io.sluice.Store.Answer;
-import io.sluice.Store.OnHold;
 import io.sluice.Store.PermitName;
 import io.sluice.Store.Queued;
 import java.time.Duration;
@@ -11,26 +9,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What becomes of calls that asked: a permit, a place in line, a refusal, an outage, or nobody wants them any more. However
  * one ends, nothing of it stays behind in Redis: {@link #letGo}.
  */
 final class Outcomes {
-    private static final Logger log = LoggerFactory.getLogger(Outcomes.class);
     private static final Duration SHORTEST_RETRY = Duration.ofSeconds(1);
 
     /** A hold can last for days. */
     private static final Duration LONGEST_KEPT = Duration.ofHours(1);
 
-    /** Why a wait at the desk ends when this process stops, and how long its place is kept for another desk. */
-    private static final String CLOSING = "closing";
-
+    /** How long its place is kept for another desk. */
     private static final Duration KEPT_ELSEWHERE = Duration.ofSeconds(30);
 
     private static final Set<Refusal.Kind> KEEP_THEIR_PLACE = Set.of(Refusal.Kind.DEADLINE, Refusal.Kind.HOLD);
@@ -41,15 +33,11 @@ final class Outcomes {
     private final Reports reports;
     private final Tempo tempo;
     private final Waiters waiters;
+    final WaitEnds waitEnds;
     private final Held held;
     private final Handed handed;
     private final Endings endings;
     final StoreClock clock = new StoreClock(System::nanoTime);
-    private volatile boolean closed;
-
-    /** Nobody waits at the desk any more. */
-    private volatile boolean deskClosed;
-
     /** Told of each permit that is given without Redis. */
     private volatile Consumer<LivePermit> givenHere = permit -> {};
 
@@ -60,6 +48,7 @@ final class Outcomes {
         this.reports = new Reports(project);
         this.tempo = tempo;
         this.waiters = waiters;
+        this.waitEnds = new WaitEnds(project, waiters);
         this.held = held;
         this.handed = handed;
         this.endings = endings;
@@ -145,7 +134,7 @@ final class Outcomes {
             return;
         }
         reports.waits(waiter, queued);
-        endsInTime(waiter, waiter.asked().view().policy);
+        waitEnds.inTime(waiter, waiter.asked().view().policy);
         if (waiter.isDone()) {
             letGo(waiter);
         }
@@ -234,7 +223,7 @@ final class Outcomes {
             return;
         }
         reports.waits(waiter, answer.queued());
-        endsInTime(waiter, waiter.asked().view().policy);
+        waitEnds.inTime(waiter, waiter.asked().view().policy);
         waiters.stands(waiter);
         tempo.lineWithin(answer.nextUs());
         if (waiter.isDone()) {
@@ -265,20 +254,13 @@ final class Outcomes {
         letGo(waiter);
     }
 
-    // ---- what ends a wait
-
-    private void endsInTime(Waiter waiter, Policy policy) {
-        long left = Math.max(0, waiter.leftNs(policy, System.nanoTime()));
-        waiter.endsBy(client.timer.schedule(() -> tooLate(waiter), left, TimeUnit.NANOSECONDS));
-    }
-
-    private void tooLate(Waiter waiter) {
-        Queued why = waiter.why;
+    /** Whether it may not wait because this process stops. One that was given up meanwhile goes on to be let go. */
+    private boolean closes(Waiter waiter) {
+        RuntimeException why = waitEnds.closes(waiter);
         if (why != null) {
-            Refusal refusal = Refusals.wait(Refusal.Kind.DEADLINE, id, why);
-            boolean here = waiter.state.get() == Waiter.State.HERE;
-            waiter.result.completeExceptionally(new RefusedException(here ? Refusals.here(refusal) : refusal));
+            failed(waiter, why);
         }
+        return why != null;
     }
 
     /** Nobody wants the permit any more: not asked for again, and given back if it came. */
@@ -291,113 +273,6 @@ final class Outcomes {
             });
         }
     }
-
-    /** Another version of the policy: what it will never admit is refused at once, however long it may wait. */
-    void moved(PolicyView view) {
-        for (Waiter waiter : waiters.all()) {
-            if (waiter.state.get() == Waiter.State.STANDING) {
-                try {
-                    moved(waiter, view);
-                } catch (OutageException e) {
-                    // A version that this process cannot use; the call meets it when it is told to ask again.
-                    log.debug("{}: {}", id, e.getMessage());
-                }
-            }
-        }
-    }
-
-    private void moved(Waiter waiter, PolicyView view) {
-        Resolved resolved = view.resolve(waiter.call, project.observing.learning);
-        Answer no = resolved == null ? null : resolved.impossible();
-        if (resolved != null && no == null) {
-            endsInTime(waiter, view.policy);
-            return;
-        }
-        Refusal refusal =
-                no == null ? Refusals.unresolved(id, view.policy, waiter.call) : Refusals.of(id, waiter.call, no);
-        waiter.result.completeExceptionally(new RefusedException(refusal));
-    }
-
-    /**
-     * These scopes are on hold. Who would stand in vain until its deadline is refused now, with the reason; who has the time keeps
-     * its place.
-     */
-    void onHold(List<OnHold> holds) {
-        project.budget.onHold(holds);
-        client.meters.holds(id, holds);
-        if (holds.stream().allMatch(hold -> hold.leftUs() == 0)) {
-            return;
-        }
-        for (Waiter waiter : waiters.all()) {
-            if (waiter.state.get() == Waiter.State.STANDING) {
-                holds.stream()
-                        .filter(hold -> isInVain(waiter, hold))
-                        .findFirst()
-                        .ifPresent(hold ->
-                                waiter.result.completeExceptionally(new RefusedException(Refusals.hold(id, hold))));
-            }
-        }
-    }
-
-    private static boolean isInVain(Waiter waiter, OnHold hold) {
-        Resolved asked = waiter.asked();
-        long leftUs = TimeUnit.NANOSECONDS.toMicros(waiter.leftNs(asked.view().policy, System.nanoTime()));
-        return (hold.leftUs() == Store.UNTIL_RELEASED || hold.leftUs() > leftUs)
-                && asked.costs().stream().anyMatch(cost -> cost.scope().equals(hold.scope()));
-    }
-
-    /** Whether it may not wait because this process stops. One that was given up meanwhile goes on to be let go. */
-    private boolean closes(Waiter waiter) {
-        if (waiter.ticket != null && deskClosed) {
-            failed(waiter, closing());
-            return true;
-        }
-        if (closed) {
-            failed(waiter, new RefusedException(Refusals.closed(id)));
-        }
-        return closed;
-    }
-
-    private OutageException closing() {
-        return new OutageException(CLOSING, id + ": this process stops; ask again, with the same id, elsewhere", null);
-    }
-
-    /** Nobody waits at the desk any more; who can be known again keeps its place for a while. */
-    void closeDesk() {
-        deskClosed = true;
-        for (Waiter waiter : waiters.all()) {
-            if (waiter.ticket != null
-                    && (waiter.state.get() == Waiter.State.STANDING || waiter.state.get() == Waiter.State.HERE)) {
-                waiter.result.completeExceptionally(closing());
-            }
-        }
-    }
-
-    /** The calls of a caller's id that wait at the desk here. */
-    List<Waiter> atDesk(String caller, String callId) {
-        return waiters.all().stream()
-                .filter(waiter -> waiter.ticket != null
-                        && waiter.ticket.caller().equals(caller)
-                        && waiter.name.id().equals(callId)
-                        && waiter.why != null)
-                .toList();
-    }
-
-    /** Its caller takes it back. */
-    boolean takenBack(Waiter waiter) {
-        return waiter.result.completeExceptionally(
-                new RefusedException(Refusals.cancelled(id, "its caller took it back")));
-    }
-
-    /** Refuses what waits and what would have to. */
-    void close() {
-        closeDesk();
-        closed = true;
-        RefusedException refused = new RefusedException(Refusals.closed(id));
-        waiters.all().forEach(waiter -> waiter.result.completeExceptionally(refused));
-    }
-
-    // ----
 
     private void ended(Waiter waiter, @Nullable LivePermit permit, @Nullable Throwable thrown) {
         waiter.endsBy(null);
@@ -426,7 +301,7 @@ final class Outcomes {
         Refusal refusal = waiter.refusal();
         if (waiter.call.id != null && refusal != null && KEEP_THEIR_PLACE.contains(refusal.kind())) {
             endings.refuse(waiter.name, keepFor(refusal.retryAfter()));
-        } else if (waiter.ticket != null && waiter.call.id != null && waiter.endedBy(CLOSING)) {
+        } else if (waiter.ticket != null && waiter.call.id != null && waiter.endedBy(WaitEnds.CLOSING)) {
             endings.refuse(waiter.name, KEPT_ELSEWHERE);
         } else {
             endings.undo(waiter.name);

@@ -111,7 +111,7 @@ final class ProjectClient implements Project {
     }
 
     private void moved(PolicyView view) {
-        outcomes.moved(view);
+        outcomes.waitEnds.moved(view);
     }
 
     @Override
@@ -292,14 +292,11 @@ final class ProjectClient implements Project {
 
     /** Ends the waits of a caller's id here; whether there were any. */
     boolean takeBack(String caller, String callId) {
-        return outcomes.atDesk(caller, callId).stream()
-                        .filter(outcomes::takenBack)
-                        .count()
-                > 0;
+        return outcomes.waitEnds.takenBack(caller, callId);
     }
 
     CompletionStage<Void> closeDesk() {
-        outcomes.closeDesk();
+        outcomes.waitEnds.closeDesk();
         return endings.returned();
     }
 
@@ -335,7 +332,7 @@ final class ProjectClient implements Project {
     void close() {
         closed = true;
         fleet.close();
-        outcomes.close();
+        outcomes.waitEnds.close();
         pausing.forEach(Calling::close);
         AutoCloseable listens;
         synchronized (this) {

@@ -50,7 +50,7 @@ abstract class HeartFixture {
     }
 
     void moved(PolicyView view) {
-        outcomes.moved(view);
+        outcomes.waitEnds.moved(view);
     }
 
     @AfterEach

@@ -280,7 +280,7 @@ class HeartTroubleTest extends HeartFixture {
     @Test
     void closingRefusesWhatWaitsAndLeavesNothing() {
         Waiter waiter = ask(CALL);
-        outcomes.close();
+        outcomes.waitEnds.close();
         assertThat(end(waiter)).isEqualTo("cancelled");
         Waiter late = ask(CALL);
         assertThat(end(late)).isEqualTo("cancelled");
