@@ -193,6 +193,25 @@ class SecurityIT {
     }
 
     @Test
+    void whatIsNotThereAndWhatIsNoAddressIsToldAsAProblem() {
+        assertThat(root.get("/v1/nothing").kind()).isEqualTo("not_found");
+        assertThat(root.get("/v1/projects/").kind()).isEqualTo("not_found");
+        assertThat(server.http.with(TEAM_ADMIN).get("/v1/nothing").kind()).isEqualTo("forbidden");
+        for (String odd :
+                new String[] {"/v1/projects/a%2Fb", "/v1/projects/a;x=1", "/v1//projects", "/js/..%2f..%2fx"}) {
+            assertThat(root.get(odd).kind()).as(odd).isEqualTo("invalid");
+        }
+        assertThat(root.send("FROB", "/v1/me", null).kind()).isEqualTo("invalid");
+        assertThat(server.http
+                        .delete("/v1/projects/" + project + "/waits/a%2Fb")
+                        .status())
+                .as("an escaped slash is no way in")
+                .isEqualTo(401);
+        assertThat(server.http.with(VIEWER).delete(at("/waits/a%2F..%2Fstatus")).status())
+                .isIn(400, 403);
+    }
+
+    @Test
     void whoIsUnknownIsToldSoAndAfterAWhileToWait(CapturedOutput output) {
         assertThat(server.http.get(at("/status")).status()).isEqualTo(401);
         assertThat(server.http.get(at("/status")).header("www-authenticate")).isEqualTo("Bearer");
