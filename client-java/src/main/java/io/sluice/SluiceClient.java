@@ -114,6 +114,23 @@ final class SluiceClient implements Sluice {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
 
+    /**
+     * Its client, if there is such a project; else an outage of that reason. Of a name that is nobody's nothing is kept, neither
+     * here nor as a label or a channel: callers make names up.
+     */
+    CompletionStage<ProjectClient> known(String id) {
+        ProjectClient made = projects.get(Names.project(id));
+        if (made != null) {
+            return CompletableFuture.completedStage(made);
+        }
+        return store.policy(id).thenApply(stored -> {
+            if (stored == null) {
+                throw new OutageException("no_project", PolicyCache.noProject(id), null);
+            }
+            return client(id);
+        });
+    }
+
     /** Tells Redis all that was counted here so far. */
     CompletableFuture<Void> flush() {
         return CompletableFuture.allOf(projects.values().stream()

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
 
 /**
  * The desk of each project. Stops before the web server does: whoever waits is told at once, with its place kept for when it
@@ -26,16 +27,24 @@ class Desks implements SmartLifecycle {
         this.link = link;
     }
 
-    /**
-     * The desk.
-     *
-     * @throws Problem 404 if no project can have this id
-     */
-    Desk of(String project) {
-        if (!PROJECT.matcher(project).matches()) {
-            throw new Problem(404, "no_project", "no project can have this id");
-        }
-        return desks.computeIfAbsent(project, id -> link.sluice().desk(id, Profiles::of));
+    /** The desk; 404 if there is no such project, of which then nothing is kept. */
+    Mono<Desk> of(String project) {
+        return Mono.defer(() -> {
+            if (!PROJECT.matcher(project).matches()) {
+                throw new Problem(404, "no_project", "no project can have this id");
+            }
+            Desk open = desks.get(project);
+            return open != null
+                    ? Mono.just(open)
+                    : Mono.fromFuture(
+                                    () -> link.sluice()
+                                            .admin()
+                                            .installed(project)
+                                            .toCompletableFuture(),
+                                    true)
+                            .map(there -> desks.computeIfAbsent(
+                                    project, id -> link.sluice().desk(id, Profiles::of)));
+        });
     }
 
     @Override

@@ -1,8 +1,11 @@
 package io.sluice.server.permit;
 
+import io.sluice.Desk;
 import io.sluice.Desk.Asking;
+import io.sluice.Desk.Report;
 import io.sluice.Permit.Ending;
 import io.sluice.Permit.How;
+import io.sluice.server.problem.Accepts;
 import io.sluice.server.problem.Bodies;
 import io.sluice.server.problem.Problem;
 import io.sluice.server.security.Caller;
@@ -11,6 +14,8 @@ import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import java.time.Instant;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -60,7 +65,7 @@ class PermitsController {
             @RequestBody(required = false) byte @Nullable [] body) {
         AskBody ask = bodies.read(body, AskBody.class);
         Asking asking = ask.asking(caller);
-        if (WaitStream.isWanted(accept)) {
+        if (Accepts.rather(accept, MediaType.TEXT_EVENT_STREAM)) {
             return Mono.just(ResponseEntity.ok()
                     .contentType(MediaType.TEXT_EVENT_STREAM)
                     .body(stream.of(project, caller, ask.id(), asking)));
@@ -83,18 +88,15 @@ class PermitsController {
             @AuthenticationPrincipal Caller caller,
             @RequestBody(required = false) byte @Nullable [] body) {
         SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
-        return Mono.fromFuture(
-                        () -> desks.of(project)
-                                .settle(permit, told.report(caller, Instant.now()))
-                                .toCompletableFuture(),
-                        true)
+        Report report = told.report(caller, Instant.now());
+        return at(project, desk -> desk.settle(permit, report))
                 .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
     }
 
     @Operation(summary = "Keeps a permit for another lease; 410 once it has ended or was lost")
     @PostMapping("/permits/{permit}/renew")
     Mono<Renewed> renew(@PathVariable String project, @PathVariable String permit) {
-        return Mono.fromFuture(() -> desks.of(project).renew(permit).toCompletableFuture(), true)
+        return at(project, desk -> desk.renew(permit))
                 .map(lease -> new Renewed(
                         lease.orElseThrow(() -> new Problem(410, "gone", "this permit has ended, or its lease ran out"))
                                 .toMillis()));
@@ -103,28 +105,32 @@ class PermitsController {
     @Operation(summary = "Gives a permit back: nothing was sent")
     @DeleteMapping("/permits/{permit}")
     Mono<EndingView> cancel(@PathVariable String project, @PathVariable String permit) {
-        return Mono.fromFuture(() -> desks.of(project).cancel(permit).toCompletableFuture(), true)
-                .map(ending -> EndingView.of(known(ending)));
+        return at(project, desk -> desk.cancel(permit)).map(ending -> EndingView.of(known(ending)));
     }
 
     @Operation(summary = "Ends a wait: its POST answers 409 cancelled")
-    @DeleteMapping("/waits/{id}")
+    @DeleteMapping("/waits/{*rest}")
     Mono<ResponseEntity<Void>> cancelWait(
             @PathVariable String project,
-            @PathVariable String id,
+            @PathVariable String rest,
             @RequestParam(required = false) @Nullable String agent,
             @AuthenticationPrincipal Caller caller) {
+        String id = rest.substring(1); // it may have slashes of its own
         String owner = agent != null
                 ? Callers.of(caller, caller.agent(agent))
                 : waits.caller(project, caller, id).orElseGet(() -> Callers.of(caller, null));
-        return Mono.fromFuture(() -> desks.of(project).cancelWait(owner, id).toCompletableFuture(), true)
-                .map(was -> {
-                    if (!was) {
-                        throw Problem.unknown(
-                                "no wait of this caller has this id; ?agent= names the agent it was asked for");
-                    }
-                    return ResponseEntity.noContent().build();
-                });
+        return at(project, desk -> desk.cancelWait(owner, id)).map(was -> {
+            if (!was) {
+                throw Problem.unknown("no wait of this caller has this id; ?agent= names the agent it was asked for");
+            }
+            return ResponseEntity.noContent().build();
+        });
+    }
+
+    /** What the desk says; a caller that hangs up takes nothing of it back. */
+    private <T> Mono<T> at(String project, Function<Desk, CompletionStage<T>> asked) {
+        return desks.of(project)
+                .flatMap(desk -> Mono.fromFuture(() -> asked.apply(desk).toCompletableFuture(), true));
     }
 
     /** Of whatever nobody knows nothing can be said. */
