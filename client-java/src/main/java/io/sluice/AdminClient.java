@@ -156,7 +156,7 @@ final class AdminClient implements Admin {
     public CompletionStage<Status> status(String project) {
         ProjectClient one = client.client(project);
         return answer(one.policy()
-                .thenCompose(view -> new StatusReader(records(), project, view)
+                .thenCompose(view -> new StatusReader(client.store, project, view)
                         .read(one.isDegraded(), new Removal(client, one)::mode)));
     }
 

@@ -61,6 +61,9 @@ final class LivePermit implements Permit {
     /** Counts its end, once there is one. */
     private volatile Consumer<Ending> onEnd = result -> {};
 
+    /** Its lease had run out, which Redis has counted, and what it used was booked by this ending all the same. */
+    volatile boolean bookedLate;
+
     /** The requests that left under it. */
     final Sends sends = new Sends();
 
@@ -373,7 +376,7 @@ final class LivePermit implements Permit {
         }
         int requests = how == How.CANCELLED ? 0 : sends.count();
         Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
-        onEnd = result -> count(how, result, usage, requests);
+        onEnd = result -> count(result, usage, requests);
         project.end(this, how, all).whenComplete((result, e) -> {
             if (e == null) {
                 onEnd.accept(result);
@@ -390,15 +393,13 @@ final class LivePermit implements Permit {
         onEnd.accept(result);
     }
 
-    private void count(How how, Ending result, @Nullable Usage usage, int requests) {
+    private void count(Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
-        // Its lease had run out, which Redis has counted, and what it used was booked all the same.
-        boolean late = result.ended() == How.EXPIRED && how != How.CANCELLED;
         if (!result.already()) {
             meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
             project.counting.ended(Who.of(call), id(), result.ended(), result.charged());
         }
-        if (!result.already() || late) {
+        if (!result.already() || bookedLate) {
             meters.tokens(project.id(), modelClass(), result.charged());
             project.counting.used(
                     Who.of(call), result.charged(), policy().microUsd(call.call().model, result.charged()));

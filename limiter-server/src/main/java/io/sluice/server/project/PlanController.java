@@ -72,7 +72,7 @@ class PlanController {
                 .ask(admin -> admin.usage(project, to.minus(LOOKS_BACK), to, Step.HOUR, By.AGENT))
                 .zipWith(
                         cachedCounts,
-                        (rows, counts) -> Plan.Use.observed(rows, to, counts)
+                        (rows, counts) -> Plan.Use.observed(rows, counts)
                                 .orElseThrow(() -> new Problem(
                                         422,
                                         "not_observed",

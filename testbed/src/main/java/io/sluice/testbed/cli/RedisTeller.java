@@ -62,9 +62,7 @@ final class RedisTeller implements Teller {
         Instant now = Instant.now();
         boolean cachedCounts = answer(admin.installed(project)).policy().provider() != Provider.ANTHROPIC;
         return Plan.Use.observed(
-                        answer(admin.usage(project, now.minus(LOOKS_BACK), now, Step.HOUR, By.AGENT)),
-                        now,
-                        cachedCounts)
+                        answer(admin.usage(project, now.minus(LOOKS_BACK), now, Step.HOUR, By.AGENT)), cachedCounts)
                 .orElseThrow(() -> new IOException("no agent was seen in the last 24 hours: give what one uses"));
     }
 
