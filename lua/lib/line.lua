@@ -266,7 +266,10 @@ function line.alive(host, now)
 end
 
 -- Until one has started from a line nobody knows how long calls hold their slots: as if each that runs in scope `full` held one for a lease.
-function line.slot_in(lease, full) return ceil(lease / math.max(1, full.levels[2])) end
+-- While that is on hold, or opens after one, its slots say nothing.
+function line.slot_in(lease, full)
+  return hold.of(full.name) and 0 or ceil(lease / math.max(1, full.levels[2]))
+end
 
 -- Expected us until a waiter starts, and its place in its flow. `full`: the scope that lacks a slot for it, or where only others stand
 -- before it; nil: it lacks neither.

@@ -71,6 +71,7 @@ final class StatusReader {
                 .thenCompose(standing -> standing.due() == 0
                         ? CompletableFuture.completedStage(standing)
                         : attend(Math.min(MOST_RUNS, standing.due() / EXPIRED_AT_ONCE + 1))
+                                .handle((done, refused) -> done)
                                 .thenCompose(done -> records.scopes(project, names)))
                 .thenCompose(standing -> parts(standing)
                         .thenCombine(mode.apply(standing), (parts, word) -> status(parts, word, degraded)));

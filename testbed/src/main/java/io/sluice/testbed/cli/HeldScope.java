@@ -1,25 +1,19 @@
 package io.sluice.testbed.cli;
 
-import io.sluice.Sluice;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What an operator holds or releases: a project in a Redis, or one class of it. */
+/** What an operator holds or releases, and whom that is told: a project, or one class of it. */
 final class HeldScope {
-    @Option(
-            names = "--redis",
-            required = true,
-            paramLabel = "URI",
-            defaultValue = "${env:SLUICE_REDIS}",
-            description = "where the budget is; default $$SLUICE_REDIS")
-    private String redis;
-
     @Option(names = "--project", required = true, paramLabel = "P", description = "the project's id")
     private String project;
 
     @Option(names = "--class", paramLabel = "C", description = "one model class of the policy; default: the project")
     private @Nullable String modelClass;
+
+    @Mixin
+    final TellerOptions whom = new TellerOptions();
 
     String project() {
         return project;
@@ -29,10 +23,6 @@ final class HeldScope {
     @Nullable
     String scope() {
         return modelClass == null ? null : "c:" + modelClass;
-    }
-
-    Sluice connect(CommandLine line) {
-        return RedisUri.connect(line, redis);
     }
 
     @Override

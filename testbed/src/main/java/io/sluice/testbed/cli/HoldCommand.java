@@ -1,6 +1,6 @@
 package io.sluice.testbed.cli;
 
-import io.sluice.Sluice;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -46,10 +46,10 @@ final class HoldCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException, InterruptedException {
         String scope = where.scope() == null ? "p" : where.scope();
-        try (Sluice sluice = where.connect(spec.commandLine())) {
-            Optional<Duration> left = sluice.project(where.project()).hold(scope, length, reason);
+        try (Teller teller = where.whom.teller(spec.commandLine())) {
+            Optional<Duration> left = teller.hold(where.project(), scope, length, reason);
             spec.commandLine().getOut().println(json ? json(scope, left) : told(left));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);

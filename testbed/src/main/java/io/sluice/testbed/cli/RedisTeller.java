@@ -4,6 +4,7 @@ import io.sluice.Admin;
 import io.sluice.Admin.By;
 import io.sluice.Admin.Step;
 import io.sluice.Plan;
+import io.sluice.Policy;
 import io.sluice.Provider;
 import io.sluice.Sluice;
 import io.sluice.Status;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Redis itself, asked without a server. */
 final class RedisTeller implements Teller {
@@ -40,7 +42,7 @@ final class RedisTeller implements Teller {
 
     @Override
     public JsonNode status(String project) throws IOException, InterruptedException {
-        return StatusDocument.of(project, answer(admin.status(project)));
+        return JsonMapper.shared().readTree(answer(admin.status(project)).toJson(project, Instant.now()));
     }
 
     @Override
@@ -56,6 +58,29 @@ final class RedisTeller implements Teller {
         Plan plan = Plan.of(status.limits(), modelClass, use)
                 .orElseThrow(() -> new IOException("no limit of the project counts anything that these agents use"));
         return PlanDocument.of(plan, use, given.isPresent() ? "given" : "observed");
+    }
+
+    @Override
+    public InForce policy(String project) {
+        Sluice.Installed installed = sluice.installed(project);
+        return new InForce(
+                installed.version(),
+                JsonMapper.shared().readTree(installed.policy().toJson()));
+    }
+
+    @Override
+    public long install(Policy policy) {
+        return sluice.install(policy);
+    }
+
+    @Override
+    public Optional<Duration> hold(String project, String scope, @Nullable Duration length, String reason) {
+        return sluice.project(project).hold(scope, length, reason);
+    }
+
+    @Override
+    public boolean release(String project, @Nullable String scope) {
+        return sluice.project(project).release(scope);
     }
 
     private Plan.Use observed(String project) throws IOException, InterruptedException {

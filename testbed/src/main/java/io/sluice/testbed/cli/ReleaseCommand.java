@@ -1,6 +1,6 @@
 package io.sluice.testbed.cli;
 
-import io.sluice.Sluice;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -33,9 +33,9 @@ final class ReleaseCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() {
-        try (Sluice sluice = where.connect(spec.commandLine())) {
-            boolean released = sluice.project(where.project()).release(where.scope());
+    public Integer call() throws IOException, InterruptedException {
+        try (Teller teller = where.whom.teller(spec.commandLine())) {
+            boolean released = teller.release(where.project(), where.scope());
             spec.commandLine()
                     .getOut()
                     .println(
