@@ -21,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** Puts together how a project stands: of what Redis tells in parts, each bounded. */
 final class StatusReader {
@@ -71,7 +70,7 @@ final class StatusReader {
                 .thenCompose(standing -> standing.due() == 0
                         ? CompletableFuture.completedStage(standing)
                         : attend(Math.min(MOST_RUNS, standing.due() / EXPIRED_AT_ONCE + 1))
-                                .handle((done, refused) -> done)
+                                .handle((done, refused) -> standing)
                                 .thenCompose(done -> records.scopes(project, names)))
                 .thenCompose(standing -> parts(standing)
                         .thenCombine(mode.apply(standing), (parts, word) -> status(parts, word, degraded)));
@@ -81,9 +80,8 @@ final class StatusReader {
      * What is due happens first: where no host of the project is left nobody else sees to it, and the slots of the dead would stand here
      * for ever. By the one script that makes nobody a host. Who may not run it is told what it may read.
      */
-    private CompletionStage<@Nullable Void> attend(long runs) {
-        CompletionStage<@Nullable Void> once =
-                store.observe(new Store.Observations(project, LOOKS, List.of())).handle((observed, e) -> null);
+    private CompletionStage<Store.Observed> attend(long runs) {
+        CompletionStage<Store.Observed> once = store.observe(new Store.Observations(project, LOOKS, List.of()));
         return runs > 1 ? once.thenCompose(done -> attend(runs - 1)) : once;
     }
 

@@ -19,7 +19,7 @@ import org.openqa.selenium.By;
 class PageIT extends PageTests {
     @Test
     void itLoadsAndTellsHowAProjectStandsWithoutAskingAnotherHost() {
-        String project = looksAt("{rpm: 600, itpm: 100000, concurrency: 2}");
+        looksAt("{rpm: 600, itpm: 100000, concurrency: 2}");
 
         browser.sees("#connection", "Live");
         browser.sees("#verdict", "Nobody waits");
@@ -233,7 +233,7 @@ class PageIT extends PageTests {
     /** A debt is forgiven only by somebody who says so twice and why; everybody may read it. */
     @Test
     void itCorrectsALevelAfterAskingAgain() {
-        String project = looksAt("{rpm: 600, itpm: 600000, concurrency: 1}");
+        looksAt("{rpm: 600, itpm: 600000, concurrency: 1}");
         browser.until("levels may be set", () -> browser.find("#level-open").isDisplayed());
         assertThat(browser.text("#limits")).contains("1 call in flight").doesNotContain("1 calls");
         browser.find("#level-open").click();
