@@ -158,6 +158,25 @@ class SecurityIT {
         String moved = Policies.of(mine, "{rpm: 602}") + "upstream: https://api.openai.com\n";
         assertThat(admin.put("/v1/projects/" + mine, moved).kind()).isEqualTo("forbidden");
         assertThat(root.put("/v1/projects/" + mine, moved).status()).isEqualTo(200);
+        for (int version : new int[] {1, 2}) {
+            assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":" + version + "}")
+                            .kind())
+                    .as("back to version %s, which names no upstream", version)
+                    .isEqualTo("forbidden");
+        }
+        assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":99}")
+                        .kind())
+                .isEqualTo("unknown_version");
+        assertThat(root.post("/v1/projects/" + mine + "/rollback", "{\"to\":1}").status())
+                .isEqualTo(200);
+        assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":3}")
+                        .kind())
+                .as("back to the version whose upstream somebody else set")
+                .isEqualTo("forbidden");
+        assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":2}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(root.put("/v1/projects/" + mine, moved).status()).isEqualTo(200);
         assertThat(root.get("/v1/projects/" + mine + "/versions")
                         .json()
                         .get("versions")

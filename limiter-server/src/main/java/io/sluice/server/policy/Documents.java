@@ -33,6 +33,15 @@ final class Documents {
             throw new InvalidPolicyException(List.of(
                     new Problem("/project", 0, "must be " + project + ", as in the address", policy.project())));
         }
+        return listed(policy, upstreams);
+    }
+
+    /**
+     * The policy, whose upstream is one that the server knows, if it names any.
+     *
+     * @throws InvalidPolicyException if it is none of these
+     */
+    static Policy listed(Policy policy, Set<String> upstreams) {
         String upstream = upstream(policy);
         if (upstream != null && !upstreams.contains(host(upstream))) {
             throw new InvalidPolicyException(List.of(

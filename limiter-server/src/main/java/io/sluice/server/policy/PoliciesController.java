@@ -143,10 +143,21 @@ class PoliciesController {
         if (to == null || to < 1) {
             throw Problem.invalid("/to", "must be a version, from 1");
         }
-        return ask(admin -> admin.rollback(project, to, caller.name())).map(change -> {
-            audit.info("{} rolled project {} back to {}: version {}", caller.name(), project, to, change.version());
-            return changed(change);
-        });
+        // What may not be set may not be gone back to either. A version that is not kept is told by the rollback
+        // itself.
+        return ask(admin -> admin.version(project, to))
+                .flatMap(earlier -> earlier.map(policy -> allowed(caller, Documents.listed(policy, upstreams)))
+                        .orElseGet(Mono::empty))
+                .then(ask(admin -> admin.rollback(project, to, caller.name())))
+                .map(change -> {
+                    audit.info(
+                            "{} rolled project {} back to {}: version {}",
+                            caller.name(),
+                            project,
+                            to,
+                            change.version());
+                    return changed(change);
+                });
     }
 
     @Operation(

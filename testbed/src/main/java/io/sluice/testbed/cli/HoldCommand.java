@@ -47,26 +47,27 @@ final class HoldCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        String project = where.project(spec.commandLine());
         String scope = where.scope() == null ? "p" : where.scope();
-        try (Teller teller = where.whom.teller(spec.commandLine())) {
-            Optional<Duration> left = teller.hold(where.project(), scope, length, reason);
-            spec.commandLine().getOut().println(json ? json(scope, left) : told(left));
+        try (Teller teller = where.teller(spec.commandLine())) {
+            Optional<Duration> left = teller.hold(project, where.modelClass(), length, reason);
+            spec.commandLine().getOut().println(json ? json(project, scope, left) : told(project, left));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         return ExitCode.GOOD;
     }
 
-    private String told(Optional<Duration> left) {
-        return where + " is on hold "
+    private String told(String project, Optional<Duration> left) {
+        return where.told(project) + " is on hold "
                 + left.map(time -> "for " + (time.toMillis() + 999) / 1_000 + " s")
                         .orElse("until it is released") + ": "
                 + reason;
     }
 
-    private String json(String scope, Optional<Duration> left) {
+    private String json(String project, String scope, Optional<Duration> left) {
         Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("project", where.project());
+        result.put("project", project);
         result.put("scope", scope);
         result.put("left_ms", left.map(Duration::toMillis).orElse(null));
         result.put("reason", reason);

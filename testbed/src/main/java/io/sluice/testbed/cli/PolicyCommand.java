@@ -82,6 +82,7 @@ final class PolicyCommand implements Runnable {
     @Command(
             name = "apply",
             mixinStandardHelpOptions = true,
+            sortOptions = false,
             description = "Installs a policy: every client follows it from its next call on.")
     static final class Apply implements Callable<Integer> {
         @Spec
@@ -103,7 +104,7 @@ final class PolicyCommand implements Runnable {
                     .forEach(warning ->
                             spec.commandLine().getErr().println("warning: " + PolicyFile.show(file, warning)));
             try (Teller teller = whom.teller(spec.commandLine())) {
-                long version = teller.install(policy);
+                long version = teller.apply(policy);
                 spec.commandLine()
                         .getOut()
                         .println(
@@ -122,6 +123,7 @@ final class PolicyCommand implements Runnable {
     @Command(
             name = "get",
             mixinStandardHelpOptions = true,
+            sortOptions = false,
             description = "Prints the policy in force, as JSON (which policy files may be written in).")
     static final class Get implements Callable<Integer> {
         @Spec
@@ -139,20 +141,15 @@ final class PolicyCommand implements Runnable {
         @Override
         public Integer call() throws IOException, InterruptedException {
             try (Teller teller = whom.teller(spec.commandLine())) {
-                Teller.InForce installed = teller.policy(project);
-                JsonNode document = installed.policy();
+                JsonNode installed = teller.policy(project);
                 spec.commandLine()
                         .getOut()
                         .println(
                                 json
-                                        ? JSON.createObjectNode()
-                                                .put("project", project)
-                                                .put("version", installed.version())
-                                                .set("policy", document)
-                                                .toString()
-                                        : document.toPrettyString());
+                                        ? installed.toString()
+                                        : installed.path("policy").toPrettyString());
             } catch (IllegalArgumentException e) {
-                throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+                throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
             }
             return ExitCode.GOOD;
         }

@@ -60,29 +60,6 @@ final class RedisTeller implements Teller {
         return PlanDocument.of(plan, use, given.isPresent() ? "given" : "observed");
     }
 
-    @Override
-    public InForce policy(String project) {
-        Sluice.Installed installed = sluice.installed(project);
-        return new InForce(
-                installed.version(),
-                JsonMapper.shared().readTree(installed.policy().toJson()));
-    }
-
-    @Override
-    public long install(Policy policy) {
-        return sluice.install(policy);
-    }
-
-    @Override
-    public Optional<Duration> hold(String project, String scope, @Nullable Duration length, String reason) {
-        return sluice.project(project).hold(scope, length, reason);
-    }
-
-    @Override
-    public boolean release(String project, @Nullable String scope) {
-        return sluice.project(project).release(scope);
-    }
-
     private Plan.Use observed(String project) throws IOException, InterruptedException {
         Instant now = Instant.now();
         boolean cachedCounts = answer(admin.installed(project)).policy().provider() != Provider.ANTHROPIC;
@@ -102,6 +79,32 @@ final class RedisTeller implements Teller {
 
     private static double number(@Nullable String text) {
         return text == null ? 0 : Double.parseDouble(text);
+    }
+
+    @Override
+    public JsonNode policy(String project) {
+        Sluice.Installed installed = sluice.installed(project);
+        return JsonMapper.shared()
+                .createObjectNode()
+                .put("project", project)
+                .put("version", installed.version())
+                .set("policy", JsonMapper.shared().readTree(installed.policy().toJson()));
+    }
+
+    @Override
+    public long apply(Policy policy) {
+        return sluice.install(policy);
+    }
+
+    @Override
+    public Optional<Duration> hold(
+            String project, @Nullable String modelClass, @Nullable Duration length, String reason) {
+        return sluice.project(project).hold(modelClass == null ? "p" : "c:" + modelClass, length, reason);
+    }
+
+    @Override
+    public boolean release(String project, @Nullable String modelClass) {
+        return sluice.project(project).release(modelClass == null ? null : "c:" + modelClass);
     }
 
     private static <T> T answer(CompletionStage<T> asked) throws IOException, InterruptedException {

@@ -34,23 +34,25 @@ final class ReleaseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        try (Teller teller = where.whom.teller(spec.commandLine())) {
-            boolean released = teller.release(where.project(), where.scope());
+        String project = where.project(spec.commandLine());
+        try (Teller teller = where.teller(spec.commandLine())) {
+            boolean released = teller.release(project, where.modelClass());
             spec.commandLine()
                     .getOut()
                     .println(
                             json
-                                    ? json(released)
-                                    : where + (released ? " is released" : " was not on hold, nothing to release"));
+                                    ? json(project, released)
+                                    : where.told(project)
+                                            + (released ? " is released" : " was not on hold, nothing to release"));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         return ExitCode.GOOD;
     }
 
-    private String json(boolean released) {
+    private String json(String project, boolean released) {
         Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("project", where.project());
+        result.put("project", project);
         result.put("scope", where.scope());
         result.put("released", released);
         return JsonMapper.shared().writeValueAsString(result);
