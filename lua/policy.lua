@@ -218,7 +218,11 @@ if not sound then
   end
 end
 
-if clock_stepped then hold.set_back(now) end
+if clock_stepped then
+  hold.set_back(now)
+  -- Instants are set back by whoever looks what is due (lib/expire.lua).
+  redis.call('ZADD', times_key, 0, '<0')
+end
 
 -- 3. The scopes of the new version, each limit at the place it had.
 local fields, kept_scopes = {}, {}

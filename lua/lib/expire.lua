@@ -4,7 +4,8 @@
 --
 -- In {project}:times stand, beside ids:  %<scope> when to try the next of its parked lines; *<scope> when to see whether it is idle;
 -- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good; ><scope> a hold's next instant;
--- ^<scope> the next step of its amount in force; $<scope> when the first of its windows ends.
+-- ^<scope> the next step of its amount in force; $<scope> when the first of its windows ends; <<n> instants are being set back, all
+-- but the last n of them are still to be looked at.
 local EXPIRE_AT_MOST = 32
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
 
@@ -297,6 +298,38 @@ local function permit_due(id, permit, now)
   end
 end
 
+-- The latest at which this can be due, were it made now; nil where it does not go by when it was made.
+local function latest(member, now)
+  local kind = string.sub(member, 1, 1)
+  if kind == '%' or kind == '&' then return now end
+  if kind == '*' then return now + IDLE_CHECK end
+  if kind == '#' then return now + AGENT_COUNTS end
+  local permit = string.find(member, '^[^!$^<>]') and read_permit(redis.call('HGET', permits_key, member))
+  if not permit then return nil end
+  if permit[STATE] == 'running' then return now + permit[LEASE] end
+  if permit[STATE] == 'granted' then return now + CLAIM end
+  return forget_at(now, permit[STATE] == 'expired' and REMEMBER_EXPIRED or REMEMBER_ENDED)
+end
+
+-- The clock was set back: no lease, claim or memory of an end lasts longer for that than one that begins now, and no host has
+-- beaten later than now. A part at a time, the last instants first; `done` of them were looked at and stay. Returns how many that
+-- are then, nil when it is through.
+local function set_instants_back(done, now)
+  local ahead = redis.call('ZRANGE', hosts_key, string.format('(%.0f', now), '(inf', 'BYSCORE', 'LIMIT', 0, EXPIRE_AT_MOST)
+  for _, host in ipairs(ahead) do redis.call('ZADD', hosts_key, now, host) end
+  local found = redis.call('ZREVRANGE', times_key, done, done + EXPIRE_AT_MOST - 1, 'WITHSCORES')
+  for k = 1, #found, 2 do
+    local at = tonumber(found[k + 1])
+    local due = at > now and latest(found[k], now)
+    if due and at > due then
+      redis.call('ZADD', times_key, due, found[k])
+    else
+      done = done + 1
+    end
+  end
+  return (#ahead == EXPIRE_AT_MOST or (#found > 0 and tonumber(found[#found]) > now)) and done or nil
+end
+
 -- Writes permits, waiters, lines and times; the caller saves scopes and the line.
 local function expire(now)
   -- Set back: what was to be tried at an instant is not to wait until that time is here again.
@@ -304,6 +337,7 @@ local function expire(now)
     line.stamp, line.changed = '', true
     hold.set_back(now)
     force.set_all_back(now)
+    redis.call('ZADD', times_key, 0, '<0')
   end
   local due = redis.call('ZRANGEBYSCORE', times_key, '-inf', now, 'LIMIT', 0, EXPIRE_AT_MOST)
   local records = #due > 0 and redis.call('HMGET', permits_key, unpack(due))
@@ -322,6 +356,10 @@ local function expire(now)
       line.unpark(name, now)
     elseif kind == '&' then
       drop_silent(rest, now)
+    elseif kind == '<' then
+      redis.call('ZREM', times_key, member)
+      local done = set_instants_back(tonumber(rest), now)
+      if done then redis.call('ZADD', times_key, 0, '<' .. done) end
     elseif kind == '^' then
       local f, s = force.of(rest), scope_of(rest, now)
       if f and s then

@@ -60,7 +60,7 @@ final class DeskClient implements Desk {
         Advice advice = advice(reading);
         CompletionStage<Ending> ending = found.permit == null
                 ? found.end(reading != null && reading.rejection() != null ? How.THROTTLED : How.SETTLED)
-                : found.permit.reported(report, reading);
+                : found.permit.end.reported(report, reading);
         return ending.thenApply(end -> new Outcome(end, advice));
     }
 
@@ -96,7 +96,7 @@ final class DeskClient implements Desk {
     @Override
     public CompletionStage<Ending> cancel(String permit) {
         return client.atDesk(whichever(permit)
-                .thenCompose(found -> found.permit == null ? found.end(How.CANCELLED) : found.permit.cancelledHere()));
+                .thenCompose(found -> found.permit == null ? found.end(How.CANCELLED) : found.permit.end.cancelled()));
     }
 
     /**
@@ -180,7 +180,7 @@ final class DeskClient implements Desk {
     public CompletionStage<Optional<Duration>> renew(String permit) {
         PermitName name = Handle.read(permit);
         LivePermit here = name == null ? null : project.handed.get(name);
-        if (name == null || (here != null && here.isEnded())) {
+        if (name == null || (here != null && here.end.isAsked())) {
             return CompletableFuture.completedStage(Optional.empty());
         }
         if (here != null && !here.isInRedis()) {

@@ -124,7 +124,7 @@ final class Held {
     void lost(LivePermit permit) {
         if (forget(permit)) {
             budget.ended(permit.grant, null);
-            if (!permit.isEnded()) {
+            if (!permit.end.isAsked()) {
                 permit.lost();
             }
         }
@@ -171,7 +171,7 @@ final class Held {
     /** Of a permit whose caller was told that Redis did not answer; who rode it out was told of an end, and that is counted. */
     private static void heardLate(LivePermit permit, Settled settled, Reserved used) {
         if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED && !(settled instanceof Settled.Lost)) {
-            permit.endedLate(ending(permit, settled, used));
+            permit.end.late(ending(permit, settled, used));
         }
     }
 
@@ -192,7 +192,7 @@ final class Held {
     }
 
     private static Ending ending(LivePermit permit, Settled settled, Reserved used) {
-        permit.bookedLate =
+        permit.end.bookedLate =
                 settled instanceof Settled.Ended ended && ended.state().equals("booked");
         return ending(settled, used);
     }

@@ -11,24 +11,15 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A permit that Redis granted, or that was given without it. */
 final class LivePermit implements Permit {
-    private static final Logger log = LoggerFactory.getLogger(LivePermit.class);
-
     final PermitName name;
     private final ProjectClient project;
     private final Resolved call;
     private final Duration lease;
     private final Duration waited;
-
-    /** When it was granted, or a claim or a repeated question heard of it, by Redis's clock. */
-    private final long grantedUs;
 
     private final @Nullable Shadow shadow;
 
@@ -55,14 +46,8 @@ final class LivePermit implements Permit {
     /** Until when its lease runs at least; a beat that renews it moves that. */
     private volatile long leasedUntilNs;
 
-    /** The one ending of this permit, once somebody has asked for one. */
-    private final AtomicReference<@Nullable CompletableFuture<Ending>> ending = new AtomicReference<>();
-
-    /** Counts its end, once there is one. */
-    private volatile Consumer<Ending> onEnd = result -> {};
-
-    /** Its lease had run out, which Redis has counted, and what it used was booked by this ending all the same. */
-    volatile boolean bookedLate;
+    /** Its one ending. */
+    final PermitEnd end;
 
     /** The requests that left under it. */
     final Sends sends = new Sends();
@@ -98,8 +83,8 @@ final class LivePermit implements Permit {
         this.name = name;
         this.lease = lease;
         this.waited = waited;
-        this.grantedUs = grantedUs;
         this.shadow = shadow;
+        this.end = new PermitEnd(this, project, call, grantedUs);
         renewed(System.nanoTime());
     }
 
@@ -141,8 +126,8 @@ final class LivePermit implements Permit {
 
     /** A beat is about to tell of it. Not if it has ended. */
     synchronized boolean isTold() {
-        told |= !isEnded();
-        return !isEnded();
+        told |= !end.isAsked();
+        return !end.isAsked();
     }
 
     /** Whether Redis may have it among its permits. */
@@ -242,179 +227,47 @@ final class LivePermit implements Permit {
 
     @Override
     public Ending settle(Usage usage) {
-        return project.blocking(() -> settled(usage, true, () -> {}));
+        return project.blocking(() -> end.settled(usage));
     }
 
     @Override
     public CompletionStage<Ending> settleAsync(Usage usage) {
-        return project.client.handOver(settled(usage, true, () -> {}));
-    }
-
-    private CompletionStage<Ending> settled(Usage usage, boolean teaches, Runnable first) {
-        return end(How.SETTLED, Estimates.merge(usage, call.estimate()), usage, () -> {
-            first.run();
-            if (teaches) {
-                project.observing.learning.used(modelClass(), call.call(), usage);
-            }
-        });
+        return project.client.handOver(end.settled(usage));
     }
 
     @Override
     public Ending settle(Reading reading) {
-        return project.blocking(() -> ended(reading));
+        return project.blocking(() -> end.settled(reading));
     }
 
     @Override
     public CompletionStage<Ending> settleAsync(Reading reading) {
-        return project.client.handOver(ended(reading));
-    }
-
-    private CompletionStage<Ending> ended(Reading reading) {
-        Rejection rejection = reading.rejection();
-        // What was cut says little of what such answers have.
-        return rejection == null
-                ? settled(
-                        Estimates.booked(reading, call.call(), reserved().output()),
-                        reading.usageComplete(),
-                        () -> observed(reading))
-                : rejected(rejection, Estimates.booked(reading, call.call(), 0), () -> observed(reading));
-    }
-
-    /** Tells the fleet what an answer says, first: what is asked after it meets the hold. */
-    void observed(Reading reading) {
-        project.observing.answered(reading, call, grantedUs);
-        Rejection rejection = reading.rejection();
-        if (rejection != null) {
-            project.holdsHere(rejection, call);
-        }
-    }
-
-    /**
-     * Ends it as a caller of the desk reports.
-     *
-     * @param reading of the report's answer, {@code null} if it has none
-     */
-    CompletionStage<Ending> reported(Desk.Report report, @Nullable Reading reading) {
-        Usage usage = report.usage();
-        boolean whole = !usage.equals(Usage.UNKNOWN);
-        if (reading != null) {
-            usage = usage.orElse(reading.usage());
-            whole |= reading.usageComplete();
-        }
-        Runnable first = () -> {
-            if (report.mayTeach() && reading != null) {
-                project.taughtAtDesk(reading, report.reporter(), call, grantedUs);
-            }
-        };
-        Rejection rejection = reading == null ? null : reading.rejection();
-        return rejection == null
-                ? settled(usage, report.mayTeach() && whole, first)
-                : rejected(rejection, usage, first);
-    }
-
-    CompletionStage<Ending> cancelledHere() {
-        return cancelled();
+        return project.client.handOver(end.settled(reading));
     }
 
     @Override
     public Ending cancel() {
-        return project.blocking(() -> cancelled());
+        return project.blocking(() -> end.cancelled());
     }
 
     @Override
     public CompletionStage<Ending> cancelAsync() {
-        return project.client.handOver(cancelled());
-    }
-
-    private CompletionStage<Ending> cancelled() {
-        return end(How.CANCELLED, new Reserved(0, 0, 0, 0, 0), null, () -> {});
+        return project.client.handOver(end.cancelled());
     }
 
     @Override
     public Ending throttled(Rejection rejection) {
-        return project.blocking(() -> throttledBy(rejection));
+        return project.blocking(() -> end.throttled(rejection));
     }
 
     @Override
     public CompletionStage<Ending> throttledAsync(Rejection rejection) {
-        return project.client.handOver(throttledBy(rejection));
-    }
-
-    private CompletionStage<Ending> throttledBy(Rejection rejection) {
-        return rejected(rejection, Usage.UNKNOWN, () -> {
-            project.observing.rejected(rejection, call, grantedUs);
-            project.holdsHere(rejection, call);
-        });
-    }
-
-    private CompletionStage<Ending> rejected(Rejection rejection, Usage before, Runnable first) {
-        // The request was counted by the provider; tokens only where it told some before it failed.
-        return end(How.THROTTLED, Estimates.merge(before, new Reserved(1, 0, 0, 0, 0)), null, () -> {
-            first.run();
-            project.client.meters.rejection(project.id(), modelClass(), rejection.kind());
-            project.counting.rejected(Who.of(call), rejection);
-        });
+        return project.client.handOver(end.throttled(rejection));
     }
 
     @Override
     public void sent(Map<String, List<String>> headers) {
         sends.told(headers);
-    }
-
-    /** @param first done by the one ending that counts, before Redis is told */
-    private CompletionStage<Ending> end(How how, Reserved used, @Nullable Usage usage, Runnable first) {
-        CompletableFuture<Ending> mine = new CompletableFuture<>();
-        CompletableFuture<Ending> earlier = ending.compareAndExchange(null, mine);
-        if (earlier != null) {
-            return earlier.thenApply(e -> new Ending(e.ended(), true, e.charged()));
-        }
-        try {
-            first.run();
-        } catch (RuntimeException e) {
-            // Whatever it was, the permit ends.
-            log.error("{}: what an answer taught is lost", project.id(), e);
-        }
-        int requests = how == How.CANCELLED ? 0 : sends.count();
-        Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
-        onEnd = result -> count(result, usage, requests);
-        project.end(this, how, all).whenComplete((result, e) -> {
-            if (e == null) {
-                onEnd.accept(result);
-                mine.complete(result);
-            } else {
-                mine.completeExceptionally(Blocking.cause(e));
-            }
-        });
-        return mine;
-    }
-
-    /** Its caller could not be told of its end. */
-    void endedLate(Ending result) {
-        onEnd.accept(result);
-    }
-
-    private void count(Ending result, @Nullable Usage usage, int requests) {
-        Meters meters = project.client.meters;
-        if (!result.already()) {
-            meters.permit(project.id(), modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
-            project.counting.ended(Who.of(call), id(), result.ended(), result.charged());
-        }
-        if (!result.already() || bookedLate) {
-            meters.tokens(project.id(), modelClass(), result.charged());
-            project.counting.used(
-                    Who.of(call), result.charged(), policy().microUsd(call.call().model, result.charged()));
-            if (requests > 1) {
-                meters.resends(project.id(), requests - 1);
-            }
-        }
-        if (usage != null && usage.isPartial()) {
-            meters.usageMissing();
-            project.counting.usageMissing();
-        }
-    }
-
-    boolean isEnded() {
-        return ending.get() != null;
     }
 
     /** By scope and limit, what that much costs a call that ended so. */
@@ -494,8 +347,8 @@ final class LivePermit implements Permit {
 
     @Override
     public void close() {
-        if (ending.get() == null) {
-            settled(Usage.UNKNOWN, false, () -> {}).exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+        if (!end.isAsked()) {
+            end.closed().exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
         }
     }
 }

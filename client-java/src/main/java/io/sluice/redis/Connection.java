@@ -4,7 +4,6 @@ import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
@@ -26,6 +25,8 @@ import io.sluice.Sluice.Options;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -85,7 +86,7 @@ record Connection(
         try {
             client.setOptions(options(ClientOptions.builder(), options));
             StatefulRedisConnection<String, String> connection = client.connect();
-            if (!server(connection).contains("redis_mode:cluster")) {
+            if (!atStart(() -> connection.async().info("server")).contains("redis_mode:cluster")) {
                 return new Connection(client, connection.async(), client.connectPubSub(), resources);
             }
         } catch (RuntimeException e) {
@@ -96,15 +97,21 @@ record Connection(
         return openCluster(uri, options, resources);
     }
 
-    /** What the server says of itself. The driver calls a connection ready a moment before it takes commands, and one that is cut is made again by itself. */
-    private static String server(StatefulRedisConnection<String, String> connection) {
+    /**
+     * The answer to one of the first commands. The driver calls a connection ready a moment before it takes commands, in a cluster
+     * each node has one, and one that is cut is made again by itself: the command is sent until it leaves.
+     *
+     * @throws RuntimeException as the driver says
+     */
+    static <T> T atStart(Supplier<? extends CompletionStage<T>> command) {
         long start = System.nanoTime();
         while (true) {
             try {
-                return connection.sync().info("server");
-            } catch (RedisException e) {
-                if (connection.isOpen() || System.nanoTime() - start > CONNECT_TIMEOUT.toNanos()) {
-                    throw e;
+                return command.get().toCompletableFuture().join();
+            } catch (CompletionException e) {
+                if (!Outages.of(e).reason().equals("disconnected")
+                        || System.nanoTime() - start > CONNECT_TIMEOUT.toNanos()) {
+                    throw e.getCause() instanceof RuntimeException cause ? cause : e;
                 }
                 LockSupport.parkNanos(SHORT_PAUSE.toNanos());
             }

@@ -14,11 +14,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -35,8 +33,6 @@ public final class RedisStore implements Store {
     private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
 
     private static final Duration PROBE = Duration.ofMillis(100);
-
-    private static final Duration CONNECTS = Duration.ofSeconds(3);
 
     private final Connection connection;
     private final ScriptRunner scripts;
@@ -90,7 +86,7 @@ public final class RedisStore implements Store {
     }
 
     private void checkServer(String shown) {
-        String info = atStart(() -> connection.commands().info());
+        String info = Connection.atStart(() -> connection.commands().info());
         Matcher version = VERSION.matcher(info);
         if (!version.find() || Integer.parseInt(version.group(1)) < 7) {
             throw new OutageException("old", "it is older than 7.0, scripts need 7.0 or newer", null);
@@ -101,22 +97,7 @@ public final class RedisStore implements Store {
                     shown);
         }
         for (Script script : Script.values()) {
-            atStart(() -> connection.commands().scriptLoad(script.text()));
-        }
-    }
-
-    /** The driver calls a connection ready a moment before it takes commands, and in a cluster each node has one. */
-    private static <T> T atStart(Supplier<CompletionStage<T>> command) {
-        long start = System.nanoTime();
-        while (true) {
-            try {
-                return command.get().toCompletableFuture().join();
-            } catch (CompletionException e) {
-                if (!Outages.of(e).reason().equals("disconnected") || System.nanoTime() - start > CONNECTS.toNanos()) {
-                    throw e;
-                }
-                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
-            }
+            Connection.atStart(() -> connection.commands().scriptLoad(script.text()));
         }
     }
 

@@ -79,4 +79,91 @@ class ClockIT {
         scripts.settle(T0 + 2 * width, "a", "cancelled", Map.of());
         assertThat(scripts.level(T0 + 2 * width, "c:m", "itpm").admitted()).isEqualTo(before - 1_000);
     }
+
+    /** Its lease was to end in an hour that comes once more. */
+    @Test
+    void aSlotOfADeadAgentIsFreeOneLeaseAfterAStepBack() {
+        scripts.install(T0, modelClass(1, whole("itpm", 60_000)));
+        assertThat(ask(T0 + HOUR, "dead", 0)).startsWith("granted");
+        scripts.beat(T0, "h");
+        assertThat(ask(T0 + 29 * S, "next", 0)).as("it may be alive").startsWith("wait");
+        assertThat(ask(T0 + 30 * S + 1, "next", 0)).startsWith("granted");
+    }
+
+    @Test
+    void soItIsIfAPolicyIsTheFirstToSeeTheStep() {
+        scripts.install(T0, modelClass(1, whole("itpm", 60_000)));
+        assertThat(ask(T0 + HOUR, "dead", 0)).startsWith("granted");
+        scripts.install(T0, modelClass(1, whole("itpm", 50_000)));
+        scripts.beat(T0 + S, "h");
+        assertThat(ask(T0 + 31 * S + 1, "next", 0)).startsWith("granted");
+    }
+
+    /** Work is bounded: a part at a time, and whoever beats is told that more is left. */
+    @Test
+    void aThousandLeasesAreSetBackAPartAtATime() {
+        int many = 1_000;
+        scripts.install(T0, modelClass(many, whole("itpm", 60_000)));
+        for (int i = 0; i < many; i++) {
+            assertThat(ask(T0 + HOUR + i, "dead-" + i, 0)).startsWith("granted");
+        }
+        int beats = 1;
+        while (scripts.beat(T0, "h").more()) {
+            beats++;
+        }
+        assertThat(beats).isBetween(many / 32, 2 * many / 32 + 2);
+        beats = 1;
+        while (scripts.beat(T0 + 31 * S, "h").more()) {
+            beats++;
+        }
+        assertThat(beats).isBetween(many / 32, many / 32 + 2);
+        assertThat(scripts.inspect(T0 + 31 * S).get("c:m").used()).isZero();
+    }
+
+    /** A host that renews goes on as before: what is its own is not taken from it for a clock. */
+    @Test
+    void aLeaseThatIsRenewedAfterAStepBackStays() {
+        scripts.install(T0, modelClass(1, whole("itpm", 60_000)));
+        assertThat(ask(T0 + HOUR, "alive", 0)).startsWith("granted");
+        for (int second = 0; second <= 60; second += 10) {
+            scripts.beat(T0 + second * S, "h", "alive");
+        }
+        assertThat(ask(T0 + 65 * S, "next", 0)).startsWith("wait");
+    }
+
+    /** Nobody claims it: it is undone half a second later by the new time, and the next in line starts. */
+    @Test
+    void aGrantThatNobodyClaimedIsUndoneAfterAStepBack() {
+        scripts.install(T0, modelClass(1, whole("itpm", 60_000)));
+        assertThat(ask(T0 + HOUR, "first", 0)).startsWith("granted");
+        assertThat(scripts.acquire(
+                        T0 + HOUR,
+                        Scripted.Ask.of("gone", costs(Map.of("itpm", 0L)))
+                                .host("dead")
+                                .waiting(HOUR)))
+                .startsWith("waiting");
+        scripts.settle(T0 + HOUR, "first", "settled", Map.of());
+        scripts.beat(T0, "h");
+        assertThat(ask(T0 + S, "next", 0)).startsWith("granted");
+    }
+
+    @Test
+    void anIdThatEndedAheadIsForgottenTenMinutesAfterTheStepBack() {
+        scripts.install(T0, modelClass(-1, whole("itpm", 60_000)));
+        assertThat(ask(T0 + HOUR, "a", 0)).startsWith("granted");
+        scripts.settle(T0 + HOUR, "a", "settled", Map.of());
+        scripts.beat(T0, "h");
+        assertThat(ask(T0 + 599 * S, "a", 0)).startsWith("ended");
+        assertThat(ask(T0 + 610 * S, "a", 0)).startsWith("granted");
+    }
+
+    /** Shares without Redis go by how many hosts beat in the last minute. */
+    @Test
+    void aHostThatBeatAheadCountsForAMinuteAfterTheStepBack() {
+        scripts.install(T0, modelClass(-1, whole("itpm", 60_000)));
+        assertThat(ask(T0 + HOUR, "a", 0)).startsWith("granted");
+        scripts.beat(T0 + HOUR, "dead");
+        assertThat(scripts.beat(T0, "h").hosts()).isEqualTo(2);
+        assertThat(scripts.beat(T0 + 61 * S, "h").hosts()).isEqualTo(1);
+    }
 }
