@@ -11,7 +11,7 @@ import org.openqa.selenium.Keys;
 class PageKeyboardIT extends PageTests {
     @Test
     void holdsAndReleasesAFleet() {
-        String project = looksAt("{rpm: 600}");
+        looksAt("{rpm: 600}");
         browser.until("holds may be made", () -> browser.find("#hold-open").isDisplayed());
 
         browser.press(Keys.TAB);
