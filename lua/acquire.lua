@@ -240,6 +240,7 @@ local function stand_in_line()
   if before then
     -- Counted twice for a moment: the line must not look empty between.
     line.count_in(w)
+    if w.place == before.place then before.place = nil end
     line.leave(before, now, w.line == before.line)
     line.stand(w, now)
   else
@@ -254,7 +255,7 @@ local function stand_in_line()
   end
   local exact, scope, limit, full = obstacle(me, now)
   if not exact then
-    exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
+    exact, scope, limit, full = 0, 'c:' .. w.class, 'line', book.p
   end
   local wait, position = line.outlook(w, exact, full)
   if may_wait == 0 and not before then
@@ -287,8 +288,7 @@ local function new_call()
   if (exact and exact > may_wait and may_wait > 0) or (nobody and may_wait == 0) then
     if waits then line.forget(waits, now) end
     local wait = exact
-    -- Slots have no exact time: the next instant at which anything is due here, a millisecond at least.
-    if short_of_slots then wait = math.max(exact, math.min(first_due() - now, lease), 1000) end
+    if short_of_slots then wait = math.max(exact, line.slot_in(lease, short_of_slots), 1000) end
     return { 'wait', wait, exact, scope, limit, 0 }
   end
   if not waits and may_wait > 0 then

@@ -133,7 +133,7 @@ for k = 1, looks do
   else
     local exact, scope, limit, full = obstacle(w, now)
     if not exact then
-      exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
+      exact, scope, limit, full = 0, 'c:' .. w.class, 'line', project
     end
     local wait, position = line.outlook(w, exact, full)
     looked[k] = { 'waiting', wait, exact, scope, limit, position }

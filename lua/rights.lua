@@ -37,7 +37,7 @@ local NEEDS = {
     permits = 'HEXISTS HGET HLEN HMGET HSCAN',
     waiters = 'HGET HSCAN',
     lines = 'ZRANGEBYLEX ZSCORE',
-    times = 'ZRANGEBYSCORE ZSCORE',
+    times = 'ZCOUNT ZRANGEBYSCORE ZSCORE',
     hosts = 'ZCOUNT ZRANGEBYSCORE ZSCORE',
     learn = 'HEXISTS HGET HGETALL HKEYS HMGET',
   },

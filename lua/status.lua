@@ -6,12 +6,13 @@
 --       2 what    scopes, waiters or running
 --       then      scopes: their names, 1 to 1,000. waiters: a cursor, 0 to start. running: how many instants to pass over, 0 to start
 --
--- Reply scopes, stamp, now, mode, waiting, hosts, [scope, ...]   hosts = that beat in the last 60 s. Each scope that is there:
+-- Reply scopes, stamp, now, mode, waiting, hosts, due, [scope, ...]   hosts = that beat in the last 60 s. due = instants that are over
+--                     and that no script has attended to: what is told is as it was before them. Each scope that is there:
 --                     [name, slots, used, [limit, ...]], a limit in force: [name, level, capacity, unit, reset], the first two in
 --                     1/unit of its amount, rounded down; reset = us until it is full if nothing more is taken, -1 = never
 --       waiters, cursor, [waiter, ...]   about 200; cursor 0 = the last. A waiter: [id, host, class, flow, agent, since, wait, exact,
---                     scope, limit, position]: what `beat` tells of a look
---       running, next, [permit, ...]   those among the next 1,000 instants that hold a slot: [agent, flow, class, granted];
+--                     scope, limit, position, arrival]: what `beat` tells of a look, and its number among all that arrived
+--       running, next, [permit, ...]   those among the next 1,000 instants to come that hold a slot: [agent, flow, class, granted];
 --                     next 0 = there are no more
 --       lost, what
 local policy_key, levels_key, permits_key, waiters_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -65,7 +66,8 @@ if what == 'scopes' then
     end
   end
   local hosts = redis.call('ZCOUNT', hosts_key, now - HOST_COUNTS, '(inf')
-  return { 'scopes', held[1], now, held[2] or 'enforce', line.waiting, hosts, scopes }
+  local due = redis.call('ZCOUNT', times_key, '-inf', now)
+  return { 'scopes', held[1], now, held[2] or 'enforce', line.waiting, hosts, due, scopes }
 end
 
 if what == 'waiters' then
@@ -76,11 +78,11 @@ if what == 'waiters' then
     if waits then
       local exact, scope, limit, full = obstacle(w, now)
       if not exact then
-        exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
+        exact, scope, limit, full = 0, 'c:' .. w.class, 'line', project
       end
       local wait, position = line.outlook(w, exact, full)
       list[#list + 1] = {
-        w.id, w.permit[HOST], w.class, w.flow, w.permit[AGENT], w.permit[GRANTED], wait, exact, scope, limit, position,
+        w.id, w.permit[HOST], w.class, w.flow, w.permit[AGENT], w.permit[GRANTED], wait, exact, scope, limit, position, w.arrival,
       }
     end
   end
@@ -89,7 +91,7 @@ end
 
 if what == 'running' then
   local ids, list = {}, {}
-  local due = redis.call('ZRANGEBYSCORE', times_key, '-inf', '(inf', 'LIMIT', from, INSTANTS)
+  local due = redis.call('ZRANGEBYSCORE', times_key, string.format('(%.0f', now), '(inf', 'LIMIT', from, INSTANTS)
   for _, member in ipairs(due) do
     if not string.find(member, '^[%%*#&>^$]') then ids[#ids + 1] = member end
   end

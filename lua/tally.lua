@@ -8,7 +8,7 @@
 --       3 seq      of this tally among the teller's, from 1; each is told until it is answered, then the next
 --       4 hour, 5 day   of KEYS: whole hours and days since 1970, UTC
 --       6 counters, 7 rows, 8 events   how many follow: 0 to 1,000, 0 to 400, 0 to 200
---       then for each counter its field (lua/README.md) and what to add; for each row its kind (t, a, m, r: team, agent, model, run), its
+--       then for each counter its field (lua/README.md) and what to add; for each row its kind (t, a, m, r, k: team, agent, model, run, kind of rejection), its
 --       name, the team of an agent, and eight numbers: requests, input, cache_read, cache_write, output, micro_usd, wait_ms, rejections;
 --       for each event its type and data (JSON of at most 1,024 bytes)
 --
@@ -18,15 +18,17 @@
 --       lost, what   the project is not installed, or damaged; nothing is added
 --
 -- Names, counters and tellers are bounded. Of each hour and day 1,000 names of a kind are kept (256 models), what goes beyond is under
--- `other`. Hours go after 35 days, days after 400. A teller is forgotten an hour after its last word: who was not answered for so long must
+-- `other`. A row also tells for how long its name was active: from each time it was told of until the next, or a minute of more than five.
+-- Hours go after 35 days, days after 400. A teller is forgotten an hour after its last word: who was not answered for so long must
 -- not tell it again.
 local levels_key, counters_key, hour_key, day_key, events_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local given_now, teller, seq, hour, day = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local counters, rows, events = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local EXACT, HOUR, DAY = 9007199254740991, 3600000000, 86400000000
 local KEEP_HOURS, KEEP_DAYS, TELLER_KEPT = 35 * 86400, 400 * 86400, 3600000000
-local NAMES, OTHER = { t = 1000, a = 1000, m = 256, r = 1000 }, 'other'
+local NAMES, OTHER = { t = 1000, a = 1000, m = 256, r = 1000, k = 32 }, 'other'
 local COUNTERS_AT_MOST, EVENTS_KEPT, NUMBERS = 20000, 1000, 8
+local MINUTE, ACTIVE_WITHIN = 60000000, 300000000
 
 -- 1. Everything is read and checked before anything is written.
 local function whole(number, most) return number and number >= 0 and number <= most and number % 1 == 0 end
@@ -82,7 +84,7 @@ for at = 9, rows_from - 1, 2 do
   end
 end
 
--- 3. Who used what. A row: its numbers, when it was last added to, an agent's team.
+-- 3. Who used what. A row: its numbers, when it was last added to, an agent's team, for how many us it was active.
 local function add(key, at)
   local kind, name, team = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local field = kind .. '|' .. name
@@ -98,8 +100,10 @@ local function add(key, at)
     end
   end
   local read, row = pcall(cmsgpack.unpack, raw or '')
-  if not read or type(row) ~= 'table' or #row ~= NUMBERS + 2 then row = { 0, 0, 0, 0, 0, 0, 0, 0, 0, '' } end
+  if not read or type(row) ~= 'table' or #row ~= NUMBERS + 3 then row = { 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0 } end
   for k = 1, NUMBERS do row[k] = math.min(EXACT, row[k] + tonumber(ARGV[at + 2 + k])) end
+  local silent = row[NUMBERS + 1] > 0 and math.max(0, now - row[NUMBERS + 1]) or 0
+  row[NUMBERS + 3] = row[NUMBERS + 3] + (silent <= ACTIVE_WITHIN and silent or MINUTE)
   row[NUMBERS + 1], row[NUMBERS + 2] = now, team
   redis.call('HSET', key, field, cmsgpack.pack(row))
 end

@@ -3,11 +3,11 @@
 --
 -- KEYS  {project}:levels, {project}:counters, {project}:events and, of usage, the key of an hour or a day
 -- ARGV  1 what    counters, usage or events
---       then      counters: classes whose expired leases are asked for, up to 1,000. usage: the kind (t, a, m, r: team, agent, model, run).
+--       then      counters: classes whose expired leases are asked for, up to 1,000. usage: the kind (t, a, m, r, k as in tally.lua).
 --                 events: the id after which (empty = from the oldest, $ = the newest alone), and how many at most, 1 to 1,000
 --
 -- Reply counters, now, [field, count, ...], [rare event, count, ...], [leases of each class that ran out, ...]
---       usage, now, [row, ...]    a row: [name, last added to, team, eight numbers as in tally.lua]
+--       usage, now, [row, ...]    a row: [name, last added to, team, eight numbers as in tally.lua, us active]
 --       events, now, [event, ...]  an event: [id, type, data]
 --       lost, what
 local levels_key, counters_key, events_key, usage_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -41,8 +41,8 @@ if what == 'usage' then
     local kind, name = string.match(kept[k], '^(%l)|(.*)$')
     if kind == asked then
       local read, row = pcall(cmsgpack.unpack, kept[k + 1])
-      if read and type(row) == 'table' and #row == 10 then
-        list[#list + 1] = { name, row[9], row[10], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8] }
+      if read and type(row) == 'table' and #row == 11 then
+        list[#list + 1] = { name, row[9], row[10], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[11] }
       end
     end
   end

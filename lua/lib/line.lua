@@ -226,13 +226,14 @@ function line.enter(w, now)
 end
 
 -- It waits no longer and nothing stays behind but what the caller writes in its stead. Nobody knows exactly who was behind
--- it: of most of them the place is right afterwards. `again`: it comes back to the same line at once and wakes nobody.
+-- it: of most of them the place is right afterwards, and of all that come later. `again`: it comes back to the same line at once and
+-- wakes nobody. Who keeps his place has none to give up here.
 function line.leave(w, now, again)
   local f = line.flow(line.class(w.class), w.flow)
-  if w.place == f.entered then
-    f.entered = f.entered - 1
-  elseif 2 * (w.place - f.granted) <= f.waiting then
+  if w.place and w.place ~= f.entered and 2 * (w.place - f.granted) <= f.waiting then
     f.granted = f.granted + 1
+  elseif w.place then
+    f.entered = f.entered - 1
   end
   if w.permit[STATE] == WAITING then
     line.quit(w, now, again)
@@ -264,12 +265,21 @@ function line.alive(host, now)
   return #aside == 64
 end
 
--- Expected us until a waiter starts, its place in its flow, and whether it is the first there.
+-- Until one has started from a line nobody knows how long calls hold their slots: as if each that runs in scope `full` held one for a lease.
+-- While that is on hold, or opens after one, its slots say nothing.
+function line.slot_in(lease, full)
+  return hold.of(full.name) and 0 or ceil(lease / math.max(1, full.levels[2]))
+end
+
+-- Expected us until a waiter starts, and its place in its flow. `full`: the scope that lacks a slot for it, or where only others stand
+-- before it; nil: it lacks neither.
 function line.outlook(w, exact, full)
   local c = line.class(w.class)
   local f = line.flow(c, w.flow)
   local position = math.min(math.max(1, w.place - f.granted), math.max(1, f.waiting))
   if position == 1 and not full and exact > 0 then return exact, position end
-  local expected = ceil(position * c.gap * c.weights / f.weight)
+  local gap = c.gap
+  if gap == 0 and full then gap = line.slot_in(w.permit[LEASE], full) end
+  local expected = ceil(position * gap * c.weights / f.weight)
   return math.max(expected, exact, 1000), position
 end

@@ -65,7 +65,7 @@ local function keep_for(w, full, kept)
   end
 end
 
--- What keeps a call from starting, the line ignored: exact wait, scope, limit, whether slots are among it. Nothing: nil.
+-- What keeps a call from starting, the line ignored: exact wait, scope, limit, and the scope that lacks slots if one does. Nothing: nil.
 local function obstacle(w, now)
   local exact, scope, limit, full, slots = 0, nil, nil, nil, nil
   for _, part in ipairs(w.scopes) do
@@ -79,5 +79,5 @@ local function obstacle(w, now)
     end
   end
   if not scope and not full then return nil end
-  return exact, scope or full.name, limit or slots, full ~= nil
+  return exact, scope or full.name, limit or slots, full
 end

@@ -148,7 +148,9 @@ public interface Admin {
         TEAM,
         AGENT,
         MODEL,
-        RUN
+        RUN,
+        /** Of rejections: rows are by {@link Rejection.Kind#label} and tell nothing but how many there were. */
+        KIND
     }
 
     /**
@@ -160,6 +162,7 @@ public interface Admin {
      * @param microUsd by the policy's prices, in millionths of a dollar; 0 for what has no price
      * @param waitMs of all granted calls together, from asking to the permit
      * @param rejections the provider's "no"s
+     * @param active how long it was there: from each time something was told of it to the next, of which more than 5 minutes count as one
      */
     record Used(
             Instant at,
@@ -171,7 +174,8 @@ public interface Admin {
             long output,
             long microUsd,
             long waitMs,
-            long rejections) {}
+            long rejections,
+            Duration active) {}
 
     /** What all hosts did since the project was installed: for metrics. Whatever a host did counts within about a second. */
     CompletionStage<Counters> counters(String project);

@@ -157,7 +157,7 @@ final class AdminClient implements Admin {
     public CompletionStage<Status> status(String project) {
         return answer(client.known(project)
                 .thenCompose(one -> one.policy()
-                        .thenCompose(view -> new StatusReader(records(), project, view)
+                        .thenCompose(view -> new StatusReader(client.store, project, view)
                                 .read(one.isDegraded(), new Removal(client, one)::mode))));
     }
 

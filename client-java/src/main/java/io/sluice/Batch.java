@@ -73,6 +73,13 @@ final class Batch {
         row("r", who.run(), "", amounts);
     }
 
+    /** The provider said no to a call. */
+    void rejected(Who who, String kind) {
+        Amounts one = new Amounts(0, 0, 0, 0, 0, 0, 0, 1);
+        used(who, one);
+        row("k", kind, "", one);
+    }
+
     private void row(String kind, String name, String team, Amounts a) {
         Key key = new Key(kind, name);
         Sum sum = rows.get(key);

@@ -131,7 +131,7 @@ final class Counting {
                             who.modelClass(),
                             rejection.kind().label()),
                     1);
-            batch.used(who, new Amounts(0, 0, 0, 0, 0, 0, 0, 1));
+            batch.rejected(who, rejection.kind().label());
             batch.happened("rejection", () -> {
                 Map<String, Object> data = data(who, "rejected", null);
                 data.put("kind", rejection.kind().label());

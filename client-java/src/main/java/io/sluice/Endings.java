@@ -263,14 +263,17 @@ final class Endings {
                         : CompletableFuture.failedStage(Blocking.cause(e)));
     }
 
-    /** Of one that was sent before: what has ended just so already was ended by that. */
+    /** Of one that was sent before: what has ended just so already was ended by that, or was booked by it after its lease. */
     private static Settled own(Settled settled, Settlement sent) {
-        return settled instanceof Settled.Ended ended
-                        && ended.already()
-                        && ended.state().equals(sent.how())
-                        && ended.memo().equals(sent.memo())
-                ? new Settled.Ended(ended.state(), false, ended.memo())
-                : settled;
+        if (!(settled instanceof Settled.Ended ended)
+                || !ended.already()
+                || !ended.memo().equals(sent.memo())) {
+            return settled;
+        }
+        if (ended.state().equals("expired") && !sent.how().equals("cancelled")) {
+            return new Settled.Ended("booked", true, ended.memo());
+        }
+        return ended.state().equals(sent.how()) ? new Settled.Ended(ended.state(), false, ended.memo()) : settled;
     }
 
     private static boolean isTimeout(Throwable e) {

@@ -151,7 +151,7 @@ final class Held {
     private CompletionStage<Ending> endInRedis(LivePermit permit, How how, Reserved used) {
         CompletionStage<Ending> ended = endings.end(
                         permit.settlement(how, used), settled -> heardLate(permit, settled, used))
-                .thenApply(settled -> ending(settled, used));
+                .thenApply(settled -> ending(permit, settled, used));
         if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED) {
             return ended;
         }
@@ -171,7 +171,7 @@ final class Held {
     /** Of a permit whose caller was told that Redis did not answer; who rode it out was told of an end, and that is counted. */
     private static void heardLate(LivePermit permit, Settled settled, Reserved used) {
         if (permit.policy().outage() == Policy.Outage.FAIL_CLOSED && !(settled instanceof Settled.Lost)) {
-            permit.end.late(ending(settled, used));
+            permit.end.late(ending(permit, settled, used));
         }
     }
 
@@ -189,6 +189,12 @@ final class Held {
     boolean knows(PermitName name) {
         LivePermit held = permits.get(name.id());
         return (held != null && held.name.equals(name)) || endings.ends(name);
+    }
+
+    private static Ending ending(LivePermit permit, Settled settled, Reserved used) {
+        permit.end.bookedLate =
+                settled instanceof Settled.Ended ended && ended.state().equals("booked");
+        return ending(settled, used);
     }
 
     private static Ending ending(Settled settled, Reserved used) {

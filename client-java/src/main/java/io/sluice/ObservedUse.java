@@ -2,28 +2,31 @@ package io.sluice;
 
 import io.sluice.Admin.Used;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
 /** What one agent uses late in its session, from what was seen. Pure. */
 final class ObservedUse {
     private static final double ALL_BUT_A_TENTH = 0.9;
 
-    /** An agent that was there for less than that of an hour says nothing of a minute. */
+    /** An agent that was there for less than that says nothing of a minute. */
     private static final Duration LEAST = Duration.ofMinutes(1);
+
+    /** Those who named no agent, and those beyond the names that are kept: nobody knows how many they are. */
+    private static final Set<String> SEVERAL = Set.of(Policy.NO_NAME, "other");
 
     private ObservedUse() {}
 
-    static Optional<Plan.Use> late(List<Used> rows, Instant now, boolean cachedCounts) {
+    static Optional<Plan.Use> late(List<Used> rows, boolean cachedCounts) {
         Map<String, Used> busiest = new HashMap<>();
         for (Used row : rows) {
-            if (row.requests() > 0) {
-                busiest.merge(row.name(), row, (one, other) -> rate(one, now) >= rate(other, now) ? one : other);
+            if (row.requests() > 0 && !SEVERAL.contains(row.name())) {
+                busiest.merge(row.name(), row, (one, other) -> rate(one) >= rate(other) ? one : other);
             }
         }
         if (busiest.isEmpty()) {
@@ -31,9 +34,9 @@ final class ObservedUse {
         }
         Collection<Used> late = busiest.values();
         return Optional.of(new Plan.Use(
-                most(late, row -> row.requests() / minutes(row, now)),
-                most(late, row -> input(row, cachedCounts) / minutes(row, now)),
-                most(late, row -> row.output() / minutes(row, now)),
+                most(late, row -> row.requests() / minutes(row)),
+                most(late, row -> input(row, cachedCounts) / minutes(row)),
+                most(late, row -> row.output() / minutes(row)),
                 0));
     }
 
@@ -41,15 +44,13 @@ final class ObservedUse {
         return (double) row.input() + row.cacheWrite() + (cachedCounts ? row.cacheRead() : 0);
     }
 
-    private static double rate(Used row, Instant now) {
-        return ((double) row.input() + row.cacheRead() + row.cacheWrite() + row.output()) / minutes(row, now);
+    private static double rate(Used row) {
+        return ((double) row.input() + row.cacheRead() + row.cacheWrite() + row.output()) / minutes(row);
     }
 
-    /** Of the hour that is under way only what has passed. */
-    private static double minutes(Used row, Instant now) {
-        Duration passed = Duration.between(row.at(), now);
-        Duration counted = passed.compareTo(LEAST) < 0 ? LEAST : passed;
-        return Math.min(60, counted.toSeconds() / 60.0);
+    /** Those in which it was there: what an agent uses in its first minutes is not what it uses in an hour. */
+    private static double minutes(Used row) {
+        return Math.max(LEAST.toMillis(), row.active().toMillis()) / 60_000.0;
     }
 
     private static double most(Collection<Used> rows, ToDoubleFunction<Used> use) {

@@ -32,6 +32,9 @@ final class PermitEnd {
     /** Counts it, once there is one. */
     private volatile Consumer<Ending> onEnd = result -> {};
 
+    /** Its lease had run out, which Redis has counted, and what it used was booked by this ending all the same. */
+    volatile boolean bookedLate;
+
     PermitEnd(LivePermit permit, ProjectClient project, Resolved call, long grantedUs) {
         this.permit = permit;
         this.project = project;
@@ -140,7 +143,7 @@ final class PermitEnd {
         }
         int requests = how == How.CANCELLED ? 0 : permit.sends.count();
         Reserved all = new Reserved(requests, used.input(), used.cacheRead(), used.cacheWrite(), used.output());
-        onEnd = result -> count(how, result, usage, requests);
+        onEnd = result -> count(result, usage, requests);
         project.end(permit, how, all).whenComplete((result, e) -> {
             if (e == null) {
                 onEnd.accept(result);
@@ -157,15 +160,13 @@ final class PermitEnd {
         onEnd.accept(result);
     }
 
-    private void count(How how, Ending result, @Nullable Usage usage, int requests) {
+    private void count(Ending result, @Nullable Usage usage, int requests) {
         Meters meters = project.client.meters;
-        // Its lease had run out, which Redis has counted, and what it used was booked all the same.
-        boolean late = result.ended() == How.EXPIRED && how != How.CANCELLED;
         if (!result.already()) {
             meters.permit(project.id(), call.modelClass(), result.ended().name().toLowerCase(Locale.ROOT));
             project.counting.ended(Who.of(call), permit.id(), result.ended(), result.charged());
         }
-        if (!result.already() || late) {
+        if (!result.already() || bookedLate) {
             meters.tokens(project.id(), call.modelClass(), result.charged());
             project.counting.used(
                     Who.of(call), result.charged(), call.view().policy.microUsd(call.call().model, result.charged()));

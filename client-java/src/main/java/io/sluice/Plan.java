@@ -4,7 +4,6 @@ import io.sluice.Admin.Used;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
-import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -82,16 +81,15 @@ public record Plan(long agentsAt70, long agentsAt80, Carried binding, List<Carri
     public record Use(double requests, double input, double output, double inFlight) {
 
         /**
-         * As it was seen: of each agent its busiest hour, because sessions grow; of all agents what only a tenth exceed. How many
-         * calls are in flight is not seen here: 0.
+         * As it was seen: of each agent the minutes of its busiest hour in which it was there, because sessions grow; of all agents
+         * what only a tenth exceed. How many calls are in flight is not seen here: 0.
          *
          * @param rows of {@link Admin#usage} by hour and agent
-         * @param now the end of the last hour's time so far
          * @param cachedCounts whether the provider's input limits count what is read from its cache
          * @return empty where no agent was seen
          */
-        public static Optional<Use> observed(List<Used> rows, Instant now, boolean cachedCounts) {
-            return ObservedUse.late(rows, now, cachedCounts);
+        public static Optional<Use> observed(List<Used> rows, boolean cachedCounts) {
+            return ObservedUse.late(rows, cachedCounts);
         }
 
         /** What of it a limit counts, in the limit's units; {@code null} where nothing here says. */

@@ -20,8 +20,11 @@ public interface Records {
     /** The scopes of these names, at most 1,000, as far as they are there. */
     CompletionStage<Standing> scopes(String project, List<String> names);
 
-    /** @param hosts that beat in the last minute */
-    record Standing(String stamp, long nowUs, String mode, long waiting, long hosts, List<Scope> scopes) {}
+    /**
+     * @param hosts that beat in the last minute
+     * @param due instants that are over and that nobody has attended to, such as ends of leases: the rest is as it was before them
+     */
+    record Standing(String stamp, long nowUs, String mode, long waiting, long hosts, long due, List<Scope> scopes) {}
 
     /** @param slots {@link ScopeLimits#UNLIMITED} where there is no bound */
     record Scope(String name, long slots, long used, List<Level> limits) {}
@@ -35,9 +38,19 @@ public interface Records {
     /** Some of those that wait. */
     CompletionStage<Page<Waits>> waiting(String project, String cursor);
 
-    /** @param sinceUs when it joined the line, by Redis's clock */
+    /**
+     * @param sinceUs when it joined the line, by Redis's clock
+     * @param arrival orders those of a flow
+     */
     record Waits(
-            String id, String host, String modelClass, String flow, String agent, long sinceUs, Store.Queued why) {}
+            String id,
+            String host,
+            String modelClass,
+            String flow,
+            String agent,
+            long sinceUs,
+            Store.Queued why,
+            long arrival) {}
 
     /** Some of the permits that hold slots. */
     CompletionStage<Page<Runs>> running(String project, String cursor);
@@ -127,7 +140,7 @@ public interface Records {
     /**
      * Who used what.
      *
-     * @param kind {@code t}, {@code a}, {@code m} or {@code r}: team, agent, model or run
+     * @param kind {@code t}, {@code a}, {@code m}, {@code r} or {@code k}: team, agent, model, run or kind of rejection
      * @param team of an agent; else empty
      */
     record Row(String kind, String name, String team, Amounts amounts) {}
@@ -160,7 +173,8 @@ public interface Records {
      */
     CompletionStage<List<UsedRow>> usage(String project, String step, long number, String kind);
 
-    record UsedRow(String name, long lastUs, String team, Amounts amounts) {}
+    /** @param activeUs for how long something was told of it, in the sense of {@link Admin.Used#active} */
+    record UsedRow(String name, long lastUs, String team, Amounts amounts, long activeUs) {}
 
     /** @param after an id, {@code $} for the newest alone, {@code null} from the oldest */
     CompletionStage<List<Event>> events(String project, @Nullable String after, int most);

@@ -40,6 +40,18 @@ public record Status(
         Map<String, Long> inFlight) {
 
     /**
+     * As JSON, in one line: what {@code GET /v1/projects/PROJECT/status} of a server answers. Names are those of this record in
+     * {@code snake_case}, {@code modelClass} is {@code class}; times are in ms and their names end so, instants are RFC 3339. A limit's
+     * numbers have no more decimals than they need. {@code left_ms} of a hold is null until somebody releases it, 0 where it lets calls in
+     * again, a few at first.
+     *
+     * @param at when it stood so
+     */
+    public String toJson(String project, Instant at) {
+        return StatusDocument.of(project, at, this).toString();
+    }
+
+    /**
      * How much of a limit is left.
      *
      * @param scope {@code p} the project, {@code c:sonnet} a class, {@code t:research} a team

@@ -30,12 +30,22 @@ final class StatusReader {
     /** Of waiters and of permits: what is looked through is bounded as well as what is told. */
     private static final int MOST_PAGES = 20;
 
+    /** What one run of a script attends to of what is due, and how many of them one reading may cost. */
+    private static final long EXPIRED_AT_ONCE = 32;
+
+    private static final long MOST_RUNS = 32;
+
+    /** Who only looks. */
+    private static final String LOOKS = "-";
+
+    private final Store store;
     private final Records records;
     private final String project;
     private final PolicyView view;
 
-    StatusReader(Records records, String project, PolicyView view) {
-        this.records = records;
+    StatusReader(Store store, String project, PolicyView view) {
+        this.store = store;
+        this.records = store.records();
         this.project = project;
         this.view = view;
     }
@@ -57,8 +67,22 @@ final class StatusReader {
                 .limit(MOST_SCOPES)
                 .toList();
         return records.scopes(project, names)
+                .thenCompose(standing -> standing.due() == 0
+                        ? CompletableFuture.completedStage(standing)
+                        : attend(Math.min(MOST_RUNS, standing.due() / EXPIRED_AT_ONCE + 1))
+                                .handle((done, refused) -> standing)
+                                .thenCompose(done -> records.scopes(project, names)))
                 .thenCompose(standing -> parts(standing)
                         .thenCombine(mode.apply(standing), (parts, word) -> status(parts, word, degraded)));
+    }
+
+    /**
+     * What is due happens first: where no host of the project is left nobody else sees to it, and the slots of the dead would stand here
+     * for ever. By the one script that makes nobody a host. Who may not run it is told what it may read.
+     */
+    private CompletionStage<Store.Observed> attend(long runs) {
+        CompletionStage<Store.Observed> once = store.observe(new Store.Observations(project, LOOKS, List.of()));
+        return runs > 1 ? once.thenCompose(done -> attend(runs - 1)) : once;
     }
 
     private CompletionStage<Parts> parts(Standing standing) {
@@ -122,9 +146,8 @@ final class StatusReader {
                 degraded,
                 limits,
                 parts.said.stream().map(this::said).toList(),
-                parts.waits.stream()
+                inTheirPlaces(parts).stream()
                         .limit(Admin.MOST_NAMED)
-                        .map(waits -> waiting(waits, parts.standing.nowUs()))
                         .sorted(Comparator.comparing(Status.Waiting::modelClass)
                                 .thenComparing(Status.Waiting::priority)
                                 .thenComparing(Status.Waiting::team)
@@ -185,7 +208,20 @@ final class StatusReader {
                 instant(said.seenUs()));
     }
 
-    private static Status.Waiting waiting(Waits waits, long nowUs) {
+    /** Where all are known a place is counted; of a part of them only Redis knows, nearly. */
+    private static List<Status.Waiting> inTheirPlaces(Parts parts) {
+        boolean all = parts.waits.size() >= parts.standing.waiting();
+        Map<String, Long> places = new HashMap<>();
+        return parts.waits.stream()
+                .sorted(Comparator.comparingLong(Waits::arrival))
+                .map(waits -> {
+                    long place = places.merge(waits.modelClass() + "|" + waits.flow(), 1L, Long::sum);
+                    return waiting(waits, all ? place : waits.why().position(), parts.standing.nowUs());
+                })
+                .toList();
+    }
+
+    private static Status.Waiting waiting(Waits waits, long position, long nowUs) {
         return new Status.Waiting(
                 waits.id(),
                 waits.agent(),
@@ -194,7 +230,7 @@ final class StatusReader {
                 waits.modelClass(),
                 waits.why().scope(),
                 waits.why().limit(),
-                waits.why().position(),
+                position,
                 toMs(Math.max(0, nowUs - waits.sinceUs())),
                 toMs(waits.why().waitUs()),
                 waits.host());

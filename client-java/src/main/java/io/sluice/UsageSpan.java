@@ -6,6 +6,7 @@ import io.sluice.Admin.Used;
 import io.sluice.Records.UsedRow;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -80,7 +81,8 @@ record UsageSpan(Step step, long first, long beyond) {
                 a.output(),
                 a.microUsd(),
                 a.waitMs(),
-                a.rejections());
+                a.rejections(),
+                Duration.of(row.activeUs(), ChronoUnit.MICROS));
     }
 
     /** What rows of that kind are called in Redis. */
@@ -90,6 +92,7 @@ record UsageSpan(Step step, long first, long beyond) {
             case AGENT -> "a";
             case MODEL -> "m";
             case RUN -> "r";
+            case KIND -> "k";
         };
     }
 

@@ -295,6 +295,23 @@ class AdminIT {
                 .containsExactly("r-1");
     }
 
+    /** Whoever looks later sees what the provider refused, and when. */
+    @Test
+    void rejectionsAreKeptByKindAndHour() {
+        Instant now = Instant.now();
+        Rejection.Kind[] kinds = {Rejection.Kind.INPUT, Rejection.Kind.INPUT, Rejection.Kind.OVERLOAD};
+        for (Rejection.Kind kind : kinds) {
+            // Of one request only: it puts nobody on hold.
+            budget.take().throttled(new Rejection(kind, Rejection.Scope.REQUEST, true, null));
+        }
+        get(admin.flush());
+        for (Step step : Step.values()) {
+            assertThat(get(admin.usage(budget.id, now.minusSeconds(60), now.plusSeconds(60), step, Admin.By.KIND)))
+                    .extracting(row -> row.name() + " " + row.rejections() + " " + row.requests())
+                    .containsExactly("input 2 0", "overload 1 0");
+        }
+    }
+
     @Test
     void moneyIsCountedByThePricesOfThePolicy() {
         get(admin.install(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.sluice.Admin.Used;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class PlanTest {
     private static final Instant EIGHT = Instant.parse("2026-11-30T08:00:00Z");
-    private static final Instant HALF_PAST_NINE = Instant.parse("2026-11-30T09:30:00Z");
+    private static final Instant NINE = Instant.parse("2026-11-30T09:00:00Z");
 
     @ParameterizedTest
     @CsvSource({
@@ -95,15 +96,14 @@ class PlanTest {
                 .isEmpty();
     }
 
-    /** Sessions grow: an agent's busiest hour is the late one, and the hour under way lasted 30 minutes so far. */
+    /** Sessions grow: an agent's busiest hour is the late one. */
     @Test
     void theBusiestHourOfEachAgentStandsForItsLateSession() {
         List<Used> rows = List.of(
-                used(EIGHT, "a", 60, 600_000, 6_000_000, 60_000),
-                used(EIGHT.plusSeconds(3_600), "a", 60, 900_000, 0, 90_000));
+                used(EIGHT, "a", 60, 60, 600_000, 6_000_000, 60_000), used(NINE, "a", 30, 60, 900_000, 0, 90_000));
 
-        Plan.Use use = Plan.Use.observed(rows, HALF_PAST_NINE, false).orElseThrow();
-        Plan.Use cached = Plan.Use.observed(rows, HALF_PAST_NINE, true).orElseThrow();
+        Plan.Use use = Plan.Use.observed(rows, false).orElseThrow();
+        Plan.Use cached = Plan.Use.observed(rows, true).orElseThrow();
 
         // By all tokens a minute the first hour is the busiest: (600,000 + 6,000,000 + 60,000) / 60.
         assertThat(use.input()).isEqualTo(10_000);
@@ -112,29 +112,56 @@ class PlanTest {
         assertThat(use.output()).isEqualTo(1_000);
     }
 
-    @Test
-    void whoWasIdleCountsForNothingAndTheHourUnderWayForWhatHasPassed() {
-        List<Used> rows = List.of(
-                used(EIGHT, "a", 60, 600_000, 60_000, 6_000),
-                used(EIGHT.plusSeconds(3_600), "a", 10, 3_000, 0, 30),
-                used(EIGHT.plusSeconds(3_600), "b", 30, 30_000, 3_000, 3_000),
-                used(EIGHT.plusSeconds(3_600), "idle", 0, 0, 0, 0));
+    /**
+     * A budget of 2,000,000 input tokens a minute and agents that use 20,000 a minute carries 70 and 80 of them, for however long they
+     * have been there.
+     */
+    @ParameterizedTest(name = "there for {0} s of the hour: {1} requests, {2} tokens")
+    @CsvSource({
+        // seconds, requests, input, at 70 %, at 80 %
+        "3600, 60, 1200000, 70, 80", // 20,000 a minute
+        "600, 10, 200000, 70, 80", // begun ten minutes ago
+        "150, 5, 50000, 70, 80", // 2 min 30 s
+        "60, 1, 20000, 70, 80",
+        "7, 1, 20000, 70, 80", // its first call: no less than a minute
+        "0, 1, 20000, 70, 80",
+        "600, 10, 210000, 66, 76", // 21,000 a minute: 66.7 and 76.2
+        "90, 3, 45000, 46, 53", // 30,000 a minute: 46.7 and 53.3
+    })
+    void whatAnAgentUsesIsByTheMinutesItWasThere(int seconds, long requests, long input, long at70, long at80) {
+        Used row = new Used(NINE, "a", requests, input, 0, 0, 0, 0, 0, 0, Duration.ofSeconds(seconds));
+        Plan.Use use = Plan.Use.observed(List.of(row), false).orElseThrow();
+        Plan plan = Plan.of(
+                        List.of(limit("c:sonnet", "itpm", 2_000_000), limit("c:sonnet", "rpm", 4_000)), "sonnet", use)
+                .orElseThrow();
+        assertThat(plan.binding().limit()).isEqualTo("itpm");
+        assertThat(plan.agentsAt70()).isEqualTo(at70);
+        assertThat(plan.agentsAt80()).isEqualTo(at80);
+    }
 
-        Plan.Use use = Plan.Use.observed(rows, HALF_PAST_NINE, false).orElseThrow();
+    @Test
+    void whoWasIdleCountsForNothingNorDoWhoNamedNoAgent() {
+        List<Used> rows = List.of(
+                used(EIGHT, "a", 60, 60, 600_000, 60_000, 6_000),
+                used(NINE, "a", 30, 10, 3_000, 0, 30),
+                used(NINE, "b", 30, 30, 30_000, 3_000, 3_000),
+                used(NINE, "idle", 0, 0, 0, 0, 0),
+                used(NINE, Policy.NO_NAME, 60, 6_000, 9_000_000, 0, 9_000_000));
+
+        Plan.Use use = Plan.Use.observed(rows, false).orElseThrow();
 
         assertThat(use).isEqualTo(new Plan.Use(1, 10_000, 100, 0));
-        assertThat(Plan.Use.observed(rows, HALF_PAST_NINE, true).orElseThrow().input())
-                .isEqualTo(11_000);
+        assertThat(Plan.Use.observed(rows, true).orElseThrow().input()).isEqualTo(11_000);
     }
 
     @Test
     void ofManyAgentsTheUseThatOnlyATenthExceedStandsForTheFleet() {
         Stream<Used> ordinary =
-                IntStream.rangeClosed(1, 9).mapToObj(n -> used(EIGHT, "agent-" + n, 60, n * 6_000L, 0, 0));
-        Stream<Used> huge = Stream.of(used(EIGHT, "huge", 6_000, 60_000_000, 0, 0));
+                IntStream.rangeClosed(1, 9).mapToObj(n -> used(EIGHT, "agent-" + n, 60, 60, n * 6_000L, 0, 0));
+        Stream<Used> huge = Stream.of(used(EIGHT, "huge", 60, 6_000, 60_000_000, 0, 0));
 
-        Plan.Use use = Plan.Use.observed(Stream.concat(ordinary, huge).toList(), HALF_PAST_NINE, false)
-                .orElseThrow();
+        Plan.Use use =
+                Plan.Use.observed(Stream.concat(ordinary, huge).toList(), false).orElseThrow();
 
         assertThat(use.input()).isEqualTo(900);
         assertThat(use.requests()).isEqualTo(1);
@@ -142,7 +169,7 @@ class PlanTest {
 
     @Test
     void whoSentNothingWasNotSeen() {
-        assertThat(Plan.Use.observed(List.of(used(EIGHT, "a", 0, 0, 0, 0)), HALF_PAST_NINE, false))
+        assertThat(Plan.Use.observed(List.of(used(EIGHT, "a", 0, 0, 0, 0, 0)), false))
                 .isEmpty();
     }
 
@@ -150,7 +177,8 @@ class PlanTest {
         return new Status.Limit(scope, name, amount, amount, amount, 0, 0);
     }
 
-    private static Used used(Instant at, String name, long requests, long input, long cacheRead, long output) {
-        return new Used(at, name, requests, input, cacheRead, 0, output, 0, 0, 0);
+    private static Used used(
+            Instant at, String name, int minutes, long requests, long input, long cacheRead, long output) {
+        return new Used(at, name, requests, input, cacheRead, 0, output, 0, 0, 0, Duration.ofMinutes(minutes));
     }
 }

@@ -66,6 +66,8 @@ export const api = {
   rollback: async (id, to) => (await call('POST', `${project(id)}/rollback`, { json: { to } })).json,
   hold: (id, order) => call('POST', `${project(id)}/hold`, { json: order }),
   release: (id, scope) => call('DELETE', `${project(id)}/hold?${new URLSearchParams({ scope })}`),
+  level: async (id, order) => (await call('POST', `${project(id)}/levels`, { json: order })).json,
+  remove: (id, query) => call('DELETE', `${project(id)}?${new URLSearchParams(query)}`),
   plan: async (id, query) => (await call('GET', `${project(id)}/plan?${new URLSearchParams(query)}`)).json,
   usage: async (id, query) => (await call('GET', `${project(id)}/usage?${new URLSearchParams(query)}`)).json,
 };

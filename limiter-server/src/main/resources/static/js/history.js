@@ -10,17 +10,16 @@ export { STEP_MS };
 export class History {
   constructor(project) {
     this.key = `history:${project}`;
-    this.steps = []; // {at: number of the step, taken: {limit: share}, rejections: {kind: number}}
-    this.rejections = undefined; // as counted when last seen
+    this.steps = []; // {at: number of the step, taken: {limit: share}}
     this.restore();
   }
 
-  /** One look at the project: `taken` the share of each limit, `rejections` cumulative by kind. */
-  add(now, taken, rejections) {
+  /** One look at the project: `taken` the share of each limit. */
+  add(now, taken) {
     const at = Math.floor(now / STEP_MS);
     let step = this.steps.at(-1);
     if (!step || step.at < at) {
-      step = { at, taken: {}, rejections: {} };
+      step = { at, taken: {} };
       this.steps.push(step);
       while (this.steps[0].at <= at - STEPS) {
         this.steps.shift();
@@ -29,14 +28,6 @@ export class History {
     for (const [key, share] of Object.entries(taken)) {
       step.taken[key] = Math.max(step.taken[key] ?? 0, share);
     }
-    for (const [kind, total] of Object.entries(rejections)) {
-      // A project made anew counts from 0.
-      const more = this.rejections ? total - (this.rejections[kind] ?? 0) : 0;
-      if (more > 0) {
-        step.rejections[kind] = (step.rejections[kind] ?? 0) + more;
-      }
-    }
-    this.rejections = { ...rejections };
   }
 
   /** How many steps there are to show: all of the span, or fewer while there is little to see. */
@@ -66,7 +57,7 @@ export class History {
 
   save() {
     try {
-      sessionStorage.setItem(this.key, JSON.stringify({ steps: this.steps, rejections: this.rejections }));
+      sessionStorage.setItem(this.key, JSON.stringify({ steps: this.steps }));
     } catch {
       // Full or forbidden: then a reload begins anew.
     }
@@ -74,10 +65,9 @@ export class History {
 
   restore() {
     try {
-      const { steps, rejections } = JSON.parse(sessionStorage.getItem(this.key)) ?? {};
+      const { steps } = JSON.parse(sessionStorage.getItem(this.key)) ?? {};
       const oldest = Math.floor(Date.now() / STEP_MS) - STEPS;
       this.steps = (steps ?? []).filter((step) => step.at > oldest);
-      this.rejections = rejections;
     } catch {
       // As above.
     }

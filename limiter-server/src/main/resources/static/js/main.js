@@ -7,12 +7,13 @@ import { key, taken } from './levels.js';
 import { showAgents } from './parts/agents.js';
 import { clearEvents, showEvent } from './parts/events.js';
 import { prepareHolds, showHolds } from './parts/holds.js';
+import { prepareLevels, showLevels } from './parts/level.js';
 import { showLimits } from './parts/limits.js';
 import { showLine } from './parts/line.js';
 import { preparePlan, refreshPlan, showClasses } from './parts/plan.js';
 import { openPolicy, preparePolicy } from './parts/policy.js';
 import { showProvider } from './parts/provider.js';
-import { showRejections } from './parts/rejections.js';
+import { prepareRejections, showRejections } from './parts/rejections.js';
 import { prepareUsage, refreshUsage } from './parts/usage.js';
 import { showVerdict } from './parts/verdict.js';
 import { askForToken, isAdmin, isRoot, whoami } from './session.js';
@@ -69,6 +70,11 @@ function edit(project, isNew) {
     isNew,
     may: isNew ? isRoot(app.me) : isAdmin(app.me),
     file: entry?.managed_by_file,
+    onRemoved: async () => {
+      location.hash = `#/${project}/live`;
+      await list();
+      go();
+    },
     onSaved: async (saved) => {
       await list();
       if (isNew && saved) {
@@ -119,17 +125,18 @@ function unwatch() {
 function see(status) {
   const now = Date.now();
   heard();
-  app.history.add(now, Object.fromEntries(status.limits.map((l) => [key(l), taken(l)])), status.rejections ?? {});
+  app.history.add(now, Object.fromEntries(status.limits.map((l) => [key(l), taken(l)])));
   setText(byId('version'), `v${status.version}`);
   setText(byId('mode'), status.mode);
   show(byId('mode'), status.mode !== 'enforce');
   showHolds(status, app.project, isAdmin(app.me));
-  showVerdict(status, app.history);
+  showRejections(status, app.project);
+  showVerdict(status);
   showLimits(status, app.history, now);
   showLine(status);
   showAgents(status);
   showProvider(status);
-  showRejections(status, app.history, now);
+  showLevels(status, app.project, isAdmin(app.me));
   showClasses(status);
   if (!app.asked) {
     app.asked = true;
@@ -172,7 +179,9 @@ async function start() {
   prepareHolds();
   preparePlan(mayAsk);
   preparePolicy();
+  prepareRejections(mayAsk);
   prepareUsage(mayAsk);
+  prepareLevels();
   for (app.me = await whoami(); app.me === null; app.me = await whoami()) {
     await askForToken();
   }

@@ -81,9 +81,10 @@ const LIMITS = {
   agents: 'active agents',
 };
 
-/** `itpm` → input tokens / min; a custom limit keeps its name. */
-export function limit(name) {
-  return LIMITS[name] ?? name;
+/** `itpm` → input tokens / min, of one: input token / min; a custom limit keeps its name. */
+export function limit(name, n = 2) {
+  const words = LIMITS[name] ?? name;
+  return n === 1 && LIMITS[name] ? words.replace(/(call|agent|request|token)s/, '$1') : words;
 }
 
 /** What a call waits for: `itpm` of `c:sonnet`; `line`: only for others. */

@@ -31,9 +31,15 @@ final class RecordsReply {
     private RecordsReply() {}
 
     static Standing standing(@Nullable List<Object> reply) {
-        Replies r = of(Script.STATUS, reply, "scopes").sized(7);
+        Replies r = of(Script.STATUS, reply, "scopes").sized(8);
         return new Standing(
-                r.stamp(1), r.positive(2), r.text(3), r.number(4), r.number(5), each(r.list(6), RecordsReply::scope));
+                r.stamp(1),
+                r.positive(2),
+                r.text(3),
+                r.number(4),
+                r.number(5),
+                r.number(6),
+                each(r.list(7), RecordsReply::scope));
     }
 
     private static Scope scope(Replies r) {
@@ -51,7 +57,14 @@ final class RecordsReply {
                 each(
                         r.list(2),
                         w -> new Waits(
-                                w.text(0), w.text(1), w.text(2), w.text(3), w.text(4), w.number(5), w.inLine(6))));
+                                w.text(0),
+                                w.text(1),
+                                w.text(2),
+                                w.text(3),
+                                w.text(4),
+                                w.number(5),
+                                w.inLine(6),
+                                w.number(11))));
     }
 
     static Page<Runs> running(@Nullable List<Object> reply) {
@@ -118,7 +131,7 @@ final class RecordsReply {
         return each(
                 r.list(2),
                 u -> new UsedRow(
-                        u.sized(11).text(0),
+                        u.sized(12).text(0),
                         u.number(1),
                         u.text(2),
                         new Amounts(
@@ -129,7 +142,8 @@ final class RecordsReply {
                                 u.number(7),
                                 u.number(8),
                                 u.number(9),
-                                u.number(10))));
+                                u.number(10)),
+                        u.number(11)));
     }
 
     static List<Event> events(@Nullable List<Object> reply) {

@@ -38,6 +38,32 @@ class LineOrderIT extends LineRows {
         assertThat(scripts.line().waiting()).isZero();
     }
 
+    /** Of the others in the flow at most those behind whoever goes are told one more than is true, and whoever comes later is not. */
+    @Test
+    void whoAsksAgainOrGoesShiftsNobodysPlaceForGood() {
+        policy(scope("c:x", 1));
+        enter(T0, ask("run"));
+        for (int i = 10; i < 30; i++) {
+            enterAll(T0, ask("w" + i));
+        }
+        // A client asks again whenever it learned what its calls use; at another server a call may be asked for anew.
+        for (int round = 0; round < 5; round++) {
+            for (int i = 10; i < 30; i++) {
+                assertThat(scripts.acquire(T0, ask("w" + i)).get(5)).as("w" + i).isEqualTo(i - 9L);
+            }
+        }
+        for (int round = 0; round < 40; round++) {
+            enterAll(T0, ask("short" + round), ask("behind" + round));
+            scripts.settle(T0, "short" + round, "cancelled", Map.of());
+            scripts.settle(T0, "behind" + round, "cancelled", Map.of());
+        }
+        assertThat(scripts.acquire(T0, ask("last")).get(5)).isEqualTo(21L);
+        assertThat(order(T0, "run", 5)).isEqualTo("wwwww");
+        for (int i = 15; i < 30; i++) {
+            assertThat(scripts.acquire(T0, ask("w" + i)).get(5)).as("w" + i).isEqualTo(i - 14L);
+        }
+    }
+
     /** Each grant moves its flow's tag by 1,000 / weight: 250 for i, 1,000 for n. Ties go to who came first. */
     @Test
     void weightsFourToOneStartFourToOne() {

@@ -91,9 +91,24 @@ class TallyIT {
                 .isEqualTo("told");
         assertThat(counters()).containsExactly(Map.entry("p|m|granted", 9L));
         assertThat(rows("h", NOON / HOUR, "a"))
-                .containsExactly(new UsedRow("ann", NOON + MIN, "red", new Amounts(2, 4, 6, 8, 10, 12, 14, 16)));
+                .containsExactly(new UsedRow("ann", NOON + MIN, "red", new Amounts(2, 4, 6, 8, 10, 12, 14, 16), MIN));
         assertThat(rows("d", NOON / DAY, "a")).isEqualTo(rows("h", NOON / HOUR, "a"));
         assertThat(rows("h", NOON / HOUR, "t")).isEmpty();
+    }
+
+    /** First told, again 10 s, 4 min and 5 min later each, then after 20 min, of which one counts. */
+    @Test
+    void aNameIsActiveWhileItIsHeardOf() {
+        long at = NOON;
+        long seq = 0;
+        for (long pause : List.of(0L, MIN / 6, 4 * MIN, 5 * MIN, 20 * MIN)) {
+            at += pause;
+            assertThat(tell(at, "h", ++seq, Map.of(), List.of(new Row("a", "ann", "red", ONE))))
+                    .isEqualTo("told");
+        }
+        assertThat(rows("h", NOON / HOUR, "a"))
+                .extracting(UsedRow::activeUs)
+                .containsExactly(MIN / 6 + 4 * MIN + 5 * MIN + MIN);
     }
 
     @Test
@@ -115,7 +130,7 @@ class TallyIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"t, 1000", "a, 1000", "r, 1000", "m, 256"})
+    @CsvSource({"t, 1000", "a, 1000", "r, 1000", "m, 256", "k, 32"})
     void namesBeyondTheBoundAreTogether(String kind, int bound) {
         int names = bound + 50;
         for (int from = 0; from < names; from += Tally.MOST_ROWS) {

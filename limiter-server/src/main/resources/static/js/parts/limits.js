@@ -34,7 +34,7 @@ export function figure(limit) {
 
 /** What the policy states: 2M input tokens / min. Pure. */
 export function stated(limit) {
-  return `${say(limit.limit)(limit.amount, 10_000)} ${limitName(limit.limit)}`;
+  return `${say(limit.limit)(limit.amount, 10_000)} ${limitName(limit.limit, limit.amount)}`;
 }
 
 function say(name) {

@@ -3,6 +3,7 @@ import { api } from '../api.js';
 import { byId, el, setText, show } from '../dom.js';
 import { clearCheck, showChange, showProblems } from './check.js';
 import { jump, mark, prepareLines } from './lines.js';
+import { mayRemove, prepareRemove } from './remove.js';
 import { showVersions } from './versions.js';
 
 const PAUSE_MS = 500;
@@ -22,13 +23,19 @@ let checking;
 
 const changed = () => text.value !== at.read;
 
+/** Whether it has a comment: the text comes back without, as it is kept by its content. Pure. */
+export function hasComments(yaml) {
+  return yaml.split('\n').some((line) => /(^|\s)#/.test(line.replace(/"(\\.|[^"\\])*"|'[^']*'/g, '')));
+}
+
 /** The project a new policy is for: what it says itself. */
 function target() {
   return at.isNew ? (/^project:\s*["']?([a-z0-9][a-z0-9._-]{0,62})["']?\s*$/m.exec(text.value)?.[1] ?? '') : at.project;
 }
 
 /** Opens the policy in force of a project, or a first one. `may`: whether it may be changed; `file` owns it then, if any. */
-export async function openPolicy({ project, isNew, may, file, onSaved }) {
+export async function openPolicy({ project, isNew, may, file, onSaved, onRemoved }) {
+  mayRemove(project, may && !isNew && !file, onRemoved);
   at = { project, version: 0, read: isNew ? '' : text.value, isNew, file, may: may && !file, onSaved };
   setText(byId('policy-title'), isNew ? 'New policy' : `Policy of ${project}`);
   if (isNew) {
@@ -64,6 +71,7 @@ function fill(yaml, version, read) {
   clearTimeout(pause);
   checking?.abort();
   clearCheck();
+  show(byId('comments'), false);
   setText(byId('policy-version'), version ? `version ${version} is in force` : 'not saved yet');
   note(at.file ? `This project is set by the file ${at.file} on the server. Change that file; this page only shows it.` : at.may ? '' : 'You may read this policy, not change it.');
   mark(text, []);
@@ -84,6 +92,7 @@ function buttons(valid) {
 }
 
 async function check() {
+  show(byId('comments'), at.may && changed() && hasComments(text.value));
   clearTimeout(pause);
   checking?.abort();
   checking = new AbortController();
@@ -143,6 +152,7 @@ function refuse(e) {
 /** The listeners, once. */
 export function preparePolicy() {
   prepareLines(text);
+  prepareRemove();
   text.addEventListener('input', () => {
     buttons(false);
     clearTimeout(pause);

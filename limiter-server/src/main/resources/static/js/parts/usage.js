@@ -52,7 +52,7 @@ export function outlook({ scope: where, amount, per_hour: perHour, exhausted_at:
 }
 
 /** Bars of the largest names, and of the others together. Pure. */
-export function stacks(rows, names, from, to, stepMs) {
+export function stacks(rows, names, from, to, stepMs, value = tokens) {
   const at = new Map();
   const xs = [];
   for (let t = Math.floor(from / stepMs) * stepMs; t < to; t += stepMs) {
@@ -65,7 +65,7 @@ export function stacks(rows, names, from, to, stepMs) {
     const i = at.get(Math.floor(Date.parse(row.at) / stepMs) * stepMs);
     const k = shown.includes(row.name) ? shown.indexOf(row.name) : MOST;
     if (i !== undefined && series[k]) {
-      series[k].values[i] += tokens(row);
+      series[k].values[i] += value(row);
     }
   }
   return { xs, series };

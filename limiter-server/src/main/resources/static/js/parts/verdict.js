@@ -2,6 +2,7 @@
 import { byId, el, keyed, part, setText } from '../dom.js';
 import { isClosed, isOneOfMany, state, taken } from '../levels.js';
 import { count, duration, limit as limitName, obstacle, percent, scope, spaced, times } from '../words.js';
+import { rejectedLately } from './rejections.js';
 
 function waiters(status) {
   return status.waiters ?? status.waiting.length;
@@ -72,7 +73,7 @@ export function facts(status, rejected) {
     ['Waiting', count(waiters(status)), longest(status.waiting)],
     ['Agents', count(status.agents_in_all ?? status.agents.length), `${states.calling} calling, ${states.waiting} waiting`],
     ['Hosts', count(status.hosts), 'seen in the last minute'],
-    ['Rejections', count(rejected), 'in the last 10 minutes'],
+    ['Rejections', rejected === undefined ? '…' : count(rejected), 'in the last 24 hours'],
   ];
 }
 
@@ -80,15 +81,14 @@ function longest(waiting) {
   return waiting.length === 0 ? 'nobody' : `longest ${duration(Math.max(...waiting.map((call) => call.waited_ms)))}`;
 }
 
-export function showVerdict(status, history) {
+export function showVerdict(status) {
   const { text, more, mood } = verdict(status);
   setText(byId('verdict'), text);
   byId('verdict').dataset.mood = mood;
   setText(byId('verdict-more'), more);
-  const rejected = history.steps.reduce((sum, step) => sum + Object.values(step.rejections).reduce((a, b) => a + b, 0), 0);
   keyed(
     byId('facts'),
-    facts(status, rejected),
+    facts(status, rejectedLately()),
     ([name]) => name,
     ([name]) =>
       el('div', { data: { fact: name.toLowerCase().replace(' ', '-') } }, el('dt', { text: name }), el('dd', {}, el('b', { 'data-part': 'figure' }), el('span', { 'data-part': 'means' }))),

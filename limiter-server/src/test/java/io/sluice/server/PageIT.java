@@ -10,44 +10,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.By;
 
 /** The page, in a real browser, against the server that was started and a real Redis. */
 @WithRedis
-class PageIT {
-    private static Browser browser;
-
-    private final Started server = Started.shared();
-    private final Http http = server.http;
-
-    @BeforeAll
-    static void start() {
-        browser = Browser.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void fresh() {
-        browser.size(1440, 1000, false);
-        browser.complaints();
-        browser.requests();
-    }
-
+class PageIT extends PageTests {
     @Test
     void itLoadsAndTellsHowAProjectStandsWithoutAskingAnotherHost() {
-        String project = Policies.installed(http, "{rpm: 600, itpm: 100000, concurrency: 2}");
-        browser.open(server, "#/" + project + "/live");
+        looksAt("{rpm: 600, itpm: 100000, concurrency: 2}");
 
         browser.sees("#connection", "Live");
         browser.sees("#verdict", "Nobody waits");
@@ -74,8 +46,7 @@ class PageIT {
 
     @Test
     void itUpdatesByItselfAsCallsRunWaitAndEnd() {
-        String project = Policies.installed(http, "{rpm: 600, concurrency: 1}");
-        browser.open(server, "#/" + project + "/live");
+        String project = looksAt("{rpm: 600, concurrency: 1}");
         browser.sees("[data-fact=in-flight]", "0");
 
         String permit = granted(project, "host-1/agent-1");
@@ -101,8 +72,7 @@ class PageIT {
 
     @Test
     void itShowsAHoldItsReasonAsTextAndItsEnd() {
-        String project = Policies.installed(http, "{rpm: 600}");
-        browser.open(server, "#/" + project + "/live");
+        String project = looksAt("{rpm: 600}");
         browser.sees("#holds", "Nothing is on hold");
 
         String reason = "<img src=x onerror=document.title='pwned'> a deploy";
@@ -234,6 +204,88 @@ class PageIT {
             browser.find("#logout").click();
             browser.sees("#login", "Log in");
         }
+    }
+
+    /** Whoever opens the page later, or again, sees what was refused. */
+    @Test
+    void itShowsWhatTheProviderRefusedByKindAlsoAfterAReload() {
+        String project = looksAt("{rpm: 600}");
+        browser.sees("#rejections", "None, ever.");
+        for (int i = 0; i < 3; i++) {
+            String permit = granted(project, "host-1/agent-1");
+            String settled = permits(project) + "/" + permit + "/settle";
+            assertThat(http.post(settled, OVERLOADED).status()).isEqualTo(200);
+            http.delete("/v1/projects/" + project + "/hold");
+        }
+        browser.sees("#rejections .legend", "overload\n3");
+        browser.sees("[data-fact=rejections]", "3");
+
+        browser.run("sessionStorage.clear()");
+        browser.open(server, "#/" + project + "/live");
+        browser.sees("#rejections .legend", "overload\n3");
+        browser.sees("[data-fact=rejections]", "in the last 24 hours");
+        assertThat(browser.text("#rejections")).contains("3 rejections since the project was installed: 3 overload.");
+    }
+
+    private static final String OVERLOADED = """
+            {"status": 529, "body": "{\\"type\\":\\"error\\",\\"error\\":{\\"type\\":\\"overloaded_error\\",\\"message\\":\\"no\\"}}"}""";
+
+    /** A debt is forgiven only by somebody who says so twice and why; everybody may read it. */
+    @Test
+    void itCorrectsALevelAfterAskingAgain() {
+        looksAt("{rpm: 600, itpm: 600000, concurrency: 1}");
+        browser.until("levels may be set", () -> browser.find("#level-open").isDisplayed());
+        assertThat(browser.text("#limits")).contains("1 call in flight").doesNotContain("1 calls");
+        browser.find("#level-open").click();
+        assertThat(browser.all("#level-which option"))
+                .extracting(option -> option.getDomAttribute("value"))
+                .containsExactlyInAnyOrder("c:sonnet rpm", "c:sonnet itpm");
+        browser.run("document.getElementById('level-which').value = 'c:sonnet itpm'");
+        browser.find("#level-to").sendKeys("-500000");
+        browser.find("#level-reason").sendKeys("the invoice says so");
+        browser.find("#level-do").click();
+        browser.sees("#level-do", "Sure? Set it");
+        assertThat(browser.text("#limits")).doesNotContain("in debt");
+        browser.find("#level-do").click();
+        browser.sees(".gauge[data-limit=itpm]", "in debt");
+        browser.sees("#events", "the invoice says so");
+        browser.until(
+                "the dialog is closed", () -> !browser.find("#level-dialog").isDisplayed());
+    }
+
+    @Test
+    void itRemovesAProjectOnceItsNameAndAReasonAreTyped() {
+        String project = looksAt("{rpm: 600}");
+        browser.find("#views a[data-view=policy]").click();
+        browser.sees("#policy-version", "version 1 is in force");
+        browser.find("#remove-open").click();
+        browser.find("#remove-name").sendKeys("another");
+        browser.find("#remove-reason").sendKeys("an experiment that is over");
+        browser.find("#remove-form button[type=submit]").click();
+        browser.sees("#remove-fault", "That is not its name");
+        assertThat(http.get("/v1/projects/" + project).status()).isEqualTo(200);
+
+        browser.find("#remove-name").clear();
+        browser.find("#remove-name").sendKeys(project);
+        browser.find("#remove-form button[type=submit]").click();
+        browser.until("it is gone", () -> http.get("/v1/projects/" + project).status() == 404);
+        browser.until(
+                "nobody is offered it",
+                () -> browser.all("#project option").stream()
+                        .noneMatch(option -> project.equals(option.getDomAttribute("value"))));
+    }
+
+    @Test
+    void itSaysBeforeSavingThatCommentsAreNotKept() {
+        String project = Policies.installed(http, "{rpm: 600}");
+        edit(project, "rpm: 600", "rpm: 750");
+        browser.sees("#check-said", "Valid. Saving makes 1 change");
+        assertThat(browser.find("#comments").isDisplayed()).isFalse();
+        browser.run("const t = document.getElementById('document'); t.value = '# why\\n' + t.value;"
+                + "t.dispatchEvent(new Event('input', {bubbles: true}))");
+        browser.sees("#comments", "Comments are not kept");
+        browser.until(
+                "it may be saved all the same", () -> browser.find("#save").isEnabled());
     }
 
     @Test

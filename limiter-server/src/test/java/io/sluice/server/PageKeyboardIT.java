@@ -3,36 +3,15 @@ package io.sluice.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.testbed.redis.WithRedis;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 
 /** The page without a mouse. */
 @WithRedis
-class PageKeyboardIT {
-    private static Browser browser;
-
-    private final Started server = Started.shared();
-    private final Http http = server.http;
-
-    @BeforeAll
-    static void start() {
-        browser = Browser.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
+class PageKeyboardIT extends PageTests {
     @Test
     void holdsAndReleasesAFleet() {
-        String project = Policies.installed(http, "{rpm: 600}");
-        browser.open(server, "#/" + project + "/live");
-        browser.sees("#connection", "Live");
+        looksAt("{rpm: 600}");
         browser.until("holds may be made", () -> browser.find("#hold-open").isDisplayed());
 
         browser.press(Keys.TAB);
@@ -54,8 +33,7 @@ class PageKeyboardIT {
 
     @Test
     void leavesADialogByEscape() {
-        String project = Policies.installed(http, "{rpm: 600}");
-        browser.open(server, "#/" + project + "/live");
+        looksAt("{rpm: 600}");
         browser.until("holds may be made", () -> browser.find("#hold-open").isDisplayed());
         browser.tabTo("#hold-open");
         browser.press(Keys.ENTER);
@@ -68,9 +46,7 @@ class PageKeyboardIT {
 
     @Test
     void editsAndSavesAPolicyAndIsNeverCaughtInTheEditor() {
-        String project = Policies.installed(http, "{rpm: 600}");
-        browser.open(server, "#/" + project + "/live");
-        browser.sees("#connection", "Live");
+        String project = looksAt("{rpm: 600}");
         browser.tabTo("#views a[data-view=policy]");
         browser.press(Keys.ENTER);
         browser.sees("#policy-version", "version 1 is in force");
@@ -87,9 +63,7 @@ class PageKeyboardIT {
 
     @Test
     void everyFieldAndButtonHasAName() {
-        String project = Policies.installed(http, "{rpm: 600}");
-        browser.open(server, "#/" + project + "/live");
-        browser.sees("#connection", "Live");
+        looksAt("{rpm: 600}");
         assertThat((String) browser.run("""
                 return [...document.querySelectorAll('button, input, select, textarea, a, [role=meter]')]
                     .filter((e) => !(e.textContent.trim() && e.matches('button, a')) && !e.getAttribute('aria-label')

@@ -176,10 +176,12 @@ class PoliciesController {
     Mono<ResponseEntity<Void>> remove(
             @PathVariable String project,
             @RequestParam(defaultValue = "false") boolean drain,
+            @RequestParam(required = false) @Nullable String reason,
             @AuthenticationPrincipal Caller caller) {
         notAFiles(Projects.checked(project));
+        String why = reason == null ? "" : ": " + Problem.oneLine("reason", reason);
         return ask(admin -> admin.remove(project, drain, caller.name())).map(gone -> {
-            audit.info("{} removed project {}{}", caller.name(), project, gone ? "" : ": it is being drained");
+            audit.info("{} {} project {}{}", caller.name(), gone ? "removed" : "drains", project, why);
             return ResponseEntity.status(HttpStatus.NO_CONTENT).build();
         });
     }

@@ -49,6 +49,17 @@ public final class Problem extends RuntimeException {
                 .with("problems", List.of(Map.of("path", path, "message", message)));
     }
 
+    /** A text that people read in lists: as it is, or 400 if it is not one line of 1 to 256 characters. */
+    public static String oneLine(String name, @Nullable String text) {
+        if (text == null
+                || text.isBlank()
+                || text.length() > 256
+                || text.chars().anyMatch(c -> c < ' ')) {
+            throw invalid("/" + name, "must be one line of 1 to 256 characters");
+        }
+        return text;
+    }
+
     /** 403: known, but not for this. */
     public static Problem forbidden(String detail) {
         return new Problem(403, "forbidden", detail);

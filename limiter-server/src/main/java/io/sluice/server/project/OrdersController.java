@@ -171,16 +171,6 @@ class OrdersController {
     /** What a level was and is. */
     record Corrected(String scope, String limit, BigDecimal from, BigDecimal to) {}
 
-    private static String oneLine(@Nullable String reason) {
-        if (reason == null
-                || reason.isBlank()
-                || reason.length() > 256
-                || reason.chars().anyMatch(c -> c < ' ')) {
-            throw Problem.invalid("/reason", "must be one line of 1 to 256 characters");
-        }
-        return reason;
-    }
-
     record HoldBody(
             @Nullable Long forMs,
             @JsonProperty("scope") @Nullable String scopeName,
@@ -194,7 +184,7 @@ class OrdersController {
             if (forMs != null && (forMs < 1 || forMs > LONGEST_HOLD_MS)) {
                 throw Problem.invalid("/for_ms", "must be 1 to " + LONGEST_HOLD_MS);
             }
-            reason = oneLine(reason);
+            reason = Problem.oneLine("reason", reason);
         }
 
         String scope() {
@@ -222,7 +212,7 @@ class OrdersController {
             if (!Double.isFinite(to)) {
                 throw Problem.invalid("/to", "must be a number");
             }
-            reason = oneLine(reason);
+            reason = Problem.oneLine("reason", reason);
         }
 
         boolean namesNone() {

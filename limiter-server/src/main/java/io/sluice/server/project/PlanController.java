@@ -70,7 +70,7 @@ class PlanController {
                 .map(installed -> installed.policy().provider() != Provider.ANTHROPIC)
                 .flatMap(cachedCounts -> questions
                         .ask(admin -> admin.usage(project, to.minus(LOOKS_BACK), to, Step.HOUR, By.AGENT))
-                        .map(rows -> Plan.Use.observed(rows, to, cachedCounts)
+                        .map(rows -> Plan.Use.observed(rows, cachedCounts)
                                 .orElseThrow(() -> new Problem(
                                         422,
                                         "not_observed",

@@ -59,10 +59,8 @@ class StatusController {
                         .body(streams.open(shared(project))));
     }
 
-    private Mono<StatusView> now(String project) {
-        return questions
-                .ask(admin -> admin.status(project))
-                .map(status -> StatusView.of(project, status, Instant.now()));
+    private Mono<String> now(String project) {
+        return questions.ask(admin -> admin.status(project)).map(status -> status.toJson(project, Instant.now()));
     }
 
     private Flux<ServerSentEvent<Object>> shared(String project) {

@@ -35,7 +35,8 @@ class UsageController {
 
     @Operation(
             summary =
-                    "Requests, tokens, money, waits and rejections by team, agent, model or run, an hour or a day a row",
+                    "Requests, tokens, money, waits and rejections by team, agent, model or run, or rejections by kind, an hour or "
+                            + "a day a row",
             description = "Hours are kept 35 days, days 13 months. JSON, or format=csv.")
     @GetMapping
     Mono<? extends ResponseEntity<?>> usage(

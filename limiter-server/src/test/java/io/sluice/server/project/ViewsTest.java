@@ -8,6 +8,7 @@ import io.sluice.Admin.Step;
 import io.sluice.Admin.Used;
 import io.sluice.Status;
 import io.sluice.server.problem.Problem;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ class ViewsTest {
 
     private static Used used(
             String name, Instant at, long requests, long input, long cacheRead, long output, long usd) {
-        return new Used(at, name, requests, input, cacheRead, 0, output, usd, 5, 0);
+        return new Used(at, name, requests, input, cacheRead, 0, output, usd, 5, 0, Duration.ofHours(1));
     }
 
     @Test

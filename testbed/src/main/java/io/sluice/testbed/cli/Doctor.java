@@ -10,6 +10,10 @@ import io.sluice.testbed.redis.RedisServers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -136,6 +140,28 @@ final class Doctor {
             return List.of(new Check("redis", State.BAD, "does not answer: " + cause.getMessage()));
         } finally {
             client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        }
+    }
+
+    /** Whether a server answers and is ready to be asked. */
+    static Check server(URI server) {
+        HttpRequest asked = HttpRequest.newBuilder(server.resolve("actuator/health/readiness"))
+                .timeout(REDIS_TIMEOUT)
+                .build();
+        try {
+            int status = HttpClient.newBuilder()
+                    .connectTimeout(REDIS_TIMEOUT)
+                    .build()
+                    .send(asked, HttpResponse.BodyHandlers.discarding())
+                    .statusCode();
+            return status == 200
+                    ? new Check("server", State.GOOD, "ready at " + server)
+                    : new Check("server", State.BAD, "not ready: " + server + " answers " + status);
+        } catch (IOException e) {
+            return new Check("server", State.BAD, "nobody answers at " + server);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Check("server", State.BAD, "interrupted before " + server + " answered");
         }
     }
 

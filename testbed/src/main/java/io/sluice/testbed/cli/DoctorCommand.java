@@ -35,6 +35,13 @@ final class DoctorCommand implements Callable<Integer> {
             description = "looks at this Redis too; default $$SLUICE_REDIS")
     private @Nullable String redis;
 
+    @Option(
+            names = "--server",
+            paramLabel = "URL",
+            defaultValue = "${env:SLUICE_SERVER}",
+            description = "asks this Sluice server whether it is ready; default $$SLUICE_SERVER")
+    private @Nullable String server;
+
     @Option(names = "--json", description = "print one JSON object")
     private boolean json;
 
@@ -50,6 +57,9 @@ final class DoctorCommand implements Callable<Integer> {
                 Doctor.port(SERVER_PORT)));
         if (uri != null) {
             checks.addAll(Doctor.redis(uri));
+        }
+        if (server != null) {
+            checks.add(Doctor.server(TellerOptions.address(spec.commandLine(), server)));
         }
         boolean good = checks.stream().noneMatch(check -> check.state() == State.BAD);
         print(checks, good);

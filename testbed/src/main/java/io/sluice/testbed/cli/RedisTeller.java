@@ -42,7 +42,7 @@ final class RedisTeller implements Teller {
 
     @Override
     public JsonNode status(String project) throws IOException, InterruptedException {
-        return StatusDocument.of(project, answer(admin.status(project)));
+        return JsonMapper.shared().readTree(answer(admin.status(project)).toJson(project, Instant.now()));
     }
 
     @Override
@@ -64,9 +64,7 @@ final class RedisTeller implements Teller {
         Instant now = Instant.now();
         boolean cachedCounts = answer(admin.installed(project)).policy().provider() != Provider.ANTHROPIC;
         return Plan.Use.observed(
-                        answer(admin.usage(project, now.minus(LOOKS_BACK), now, Step.HOUR, By.AGENT)),
-                        now,
-                        cachedCounts)
+                        answer(admin.usage(project, now.minus(LOOKS_BACK), now, Step.HOUR, By.AGENT)), cachedCounts)
                 .orElseThrow(() -> new IOException("no agent was seen in the last 24 hours: give what one uses"));
     }
 

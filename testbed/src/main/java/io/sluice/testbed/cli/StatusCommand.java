@@ -44,18 +44,27 @@ final class StatusCommand implements Callable<Integer> {
     @Option(names = "--watch", description = "looks again each second, until Ctrl-C")
     private boolean watch;
 
+    @Option(names = "--times", paramLabel = "N", description = "with --watch: ends after so many looks")
+    private long times = Long.MAX_VALUE;
+
     @Option(names = "--json", description = "print one JSON object a project, as the server's API has it")
     private boolean json;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        if (times < 1 || (times < Long.MAX_VALUE && !watch)) {
+            throw new ParameterException(spec.commandLine(), "--times: 1 or more, with --watch");
+        }
         try (Teller teller = whom.teller(spec.commandLine())) {
             if (!watch) {
                 page(teller).forEach(spec.commandLine().getOut()::println);
                 return ExitCode.GOOD;
             }
-            while (true) {
+            for (long looks = 1; ; looks++) {
                 look(teller);
+                if (looks >= times) {
+                    return ExitCode.GOOD;
+                }
                 Thread.sleep(EVERY.toMillis());
             }
         } catch (IllegalArgumentException e) {

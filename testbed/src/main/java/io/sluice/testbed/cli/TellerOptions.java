@@ -46,7 +46,8 @@ final class TellerOptions {
         return new RedisTeller(RedisUri.connect(line, uri));
     }
 
-    private static URI address(CommandLine line, String url) {
+    /** With a slash at its end. */
+    static URI address(CommandLine line, String url) {
         String address = url.endsWith("/") ? url : url + "/";
         if (!address.matches("(?i)https?://[^/?#@]+/([^?#]*/)?")) {
             throw new ParameterException(line, "--server: must be such as http://localhost:8080");

@@ -1,20 +1,25 @@
-package io.sluice.testbed.cli;
+package io.sluice;
 
-import io.sluice.Status;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A status in the shape of the server's API. Pure. */
+/** A status as JSON. Pure. */
 final class StatusDocument {
+    private static final int DECIMALS = 6;
+
     private StatusDocument() {}
 
-    static ObjectNode of(String project, Status status) {
+    static ObjectNode of(String project, Instant at, Status status) {
         ObjectNode document = JsonMapper.shared()
                 .createObjectNode()
                 .put("project", project)
+                .put("at", at.toString())
                 .put("version", status.version())
                 .put("mode", status.mode())
                 .put("degraded", status.degraded());
@@ -23,9 +28,9 @@ final class StatusDocument {
                 .forEach(limit -> limits.addObject()
                         .put("scope", limit.scope())
                         .put("limit", limit.limit())
-                        .put("amount", limit.amount())
-                        .put("level", limit.level())
-                        .put("capacity", limit.capacity())
+                        .put("amount", plain(limit.amount()))
+                        .put("level", plain(limit.level()))
+                        .put("capacity", plain(limit.capacity()))
                         .put("in_flight", limit.inFlight())
                         .put("reset_ms", limit.resetMs()));
         ArrayNode provider = document.putArray("provider");
@@ -77,6 +82,14 @@ final class StatusDocument {
                 .put("waited_ms", call.waitedMs())
                 .put("wait_ms", call.waitMs())
                 .put("host", call.host());
+    }
+
+    /** Units as people write them: 4000, not 4000.0; with at most six decimals, and none that are zero. */
+    private static BigDecimal plain(double value) {
+        BigDecimal rounded = BigDecimal.valueOf(value)
+                .setScale(DECIMALS, RoundingMode.HALF_EVEN)
+                .stripTrailingZeros();
+        return rounded.scale() < 0 ? rounded.setScale(0) : rounded;
     }
 
     private static @Nullable Long ms(@Nullable Duration duration) {
