@@ -105,6 +105,9 @@ class PoliciesIT {
         Reply upstream = http.put(at, Policies.of(id, "{rpm: 60}") + "upstream: https://evil.example\n");
         assertThat(upstream.json().get("problems").get(0).get("path").asString())
                 .isEqualTo("/upstream");
+        assertThat(upstream.json().get("problems").get(0).get("line").asInt())
+                .isEqualTo((int) Policies.of(id, "{rpm: 60}").lines().count() + 1);
+        assertThat(other.json().get("problems").get(0).get("line").asInt()).isEqualTo(1);
         assertThat(http.put(at, "").status()).isEqualTo(400);
         assertThat(http.put("/v1/projects/UPPER", "project: UPPER").status()).isEqualTo(400);
     }

@@ -155,7 +155,7 @@ class PoliciesController {
         // What may not be set may not be gone back to either. A version that is not kept is told by the rollback
         // itself.
         return ask(admin -> admin.version(project, to))
-                .flatMap(earlier -> earlier.map(policy -> allowed(caller, Documents.listed(policy, upstreams)))
+                .flatMap(earlier -> earlier.map(policy -> allowed(caller, Documents.listed(policy, upstreams, 0)))
                         .orElseGet(Mono::empty))
                 .then(ask(admin -> admin.rollback(project, to, caller.name())))
                 .map(change -> {

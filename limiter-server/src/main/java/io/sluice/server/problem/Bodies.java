@@ -61,7 +61,7 @@ public final class Bodies {
             // A number that is out of range.
             throw Problem.invalid(path(e), "must be a whole number of 64 bits");
         } catch (JacksonException e) {
-            throw Problem.invalid("", "not JSON: " + e.getOriginalMessage());
+            throw Problem.invalid("", "not JSON: " + e.getOriginalMessage().replaceFirst(" \\(start marker at .*", ""));
         }
     }
 

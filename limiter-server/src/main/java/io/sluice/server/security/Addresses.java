@@ -34,6 +34,7 @@ class Addresses {
     ServerExchangeRejectedHandler rejected(Problems problems) {
         return (exchange, why) -> problems.write(
                 exchange,
-                Problem.invalid("neither this address nor any of its escapes, methods and headers are served"));
+                Problem.invalid(
+                        "there is no such address, method or header, or it is escaped in a way that could be read as two"));
     }
 }
