@@ -129,7 +129,6 @@ final class Heart {
     private void send(Load load) {
         long sent = System.nanoTime();
         ask(load).whenComplete((answer, e) -> {
-            client.meters.script("beat", Duration.ofNanos(System.nanoTime() - sent));
             try {
                 answered(load, answer, e, sent);
             } catch (RuntimeException failure) {
