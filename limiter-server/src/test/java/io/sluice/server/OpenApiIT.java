@@ -107,9 +107,7 @@ class OpenApiIT {
         assertThat(http.post(at + "/levels", "{\"limit\":\"none\",\"to\":5,\"reason\":\"a test\"}")
                         .status())
                 .isEqualTo(422);
-        assertThat(http.get(at + "/plan?class=sonnet").status())
-                .as("nobody was seen")
-                .isEqualTo(422);
+        assertThat(http.get(at + "/plan?class=none").status()).isEqualTo(422);
         assertThat(http.delete(at + "?drain=true").status()).isEqualTo(204);
         assertThat(http.get(at).status()).isEqualTo(404);
     }
@@ -120,6 +118,5 @@ class OpenApiIT {
         assertThat(http.send("HEAD", "/", null).status()).isEqualTo(200);
         assertThat(http.send("HEAD", "/", null).header("content-type")).startsWith("text/html");
         assertThat(http.get("/", "Accept", "application/json").body()).contains("<html");
-        assertThat(http.send("POST", "/", "{}").status()).isEqualTo(405);
     }
 }
