@@ -1,16 +1,19 @@
-#!lua
+#!lua flags=allow-oom
 -- index: which projects there are, so that nobody has to search for keys. About no project of its own, so it has a slot of its own.
+-- Also the question whether this Redis takes writes: it refuses a script that may write before that begins, where it is a replica,
+-- cannot save, or its user may not. Not where it is full: endings and beats get through then.
 --
 -- KEYS  {sluice}:projects   hash: project -> version in force, or -<ms> where it was removed then: whoever still knows its policy must
 --                           not take it for one that lost its state, and bring it back
--- ARGV  1 what      put or removed
---       2 project
+-- ARGV  1 what      put, removed, or ask: nothing is read or written, the reply is all
+--       2 project   put, removed
 --       3 version   put: a lower one than there is changes nothing, but after a removal
 --
 -- Reply done
 local projects_key, what, project, version = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local CROWDED, REMEMBERED = 2000, 86400000
 
+if what == 'ask' then return { 'done' } end
 if what == 'put' then
   if not version or not (version > 0) then return redis.error_reply('BADARG version') end
   if version > (tonumber(redis.call('HGET', projects_key, project)) or 0) then

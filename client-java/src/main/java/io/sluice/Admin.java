@@ -28,6 +28,13 @@ public interface Admin {
     /** The most events that {@link #events} gives at a time. */
     int MOST_EVENTS = 1_000;
 
+    /**
+     * Whether Redis answers and takes writes: completes if so. Fails with {@link OutageException} and the reason: {@code readonly} on
+     * a replica, {@code misconf} where it cannot save, {@code noperm} where this user may not write the list of projects, {@code
+     * timeout}, … A Redis that is full passes: it takes what ends, and says {@code oom} to what begins. Nothing is written.
+     */
+    CompletionStage<Void> writable();
+
     // ---- policies
 
     /** Every project with a policy, by id. From an index that installing and removing keep, so no key is searched for. */

@@ -23,6 +23,11 @@ final class AdminClient implements Admin {
         this.client = client;
     }
 
+    @Override
+    public CompletionStage<Void> writable() {
+        return answer(records().writable());
+    }
+
     // ---- policies
 
     @Override

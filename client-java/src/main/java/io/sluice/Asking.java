@@ -132,6 +132,7 @@ final class Asking {
                         unanswered(waiter, view, Blocking.cause(e));
                     } else {
                         waiter.unanswered = 0;
+                        waiter.chances = 0;
                         answered(waiter, resolved, answer);
                     }
                 } catch (RuntimeException failure) {
@@ -164,10 +165,7 @@ final class Asking {
                 resolved.agent(),
                 waiter.once ? 0 : Math.max(0, waiter.leftNs(resolved.view().policy, now) / 1_000),
                 resolved.costs());
-        return client.store
-                .acquire(question)
-                .whenComplete(
-                        (answer, e) -> client.meters.script("acquire", Duration.ofNanos(System.nanoTime() - now)));
+        return client.store.acquire(question);
     }
 
     private void answered(Waiter waiter, Resolved resolved, Answer answer) {

@@ -152,7 +152,16 @@ final class DeskClient implements Desk {
         if (found instanceof Found.Lost lost) {
             throw new OutageException("lost_state", project.id() + ": its state is damaged: " + lost.what(), null);
         }
+        mustBeTold(name);
         return new Named(this, name, view, null, null);
+    }
+
+    /** One that another process gave without Redis, and has not told of yet, is not unknown. */
+    private void mustBeTold(PermitName name) {
+        if (Untold.mayRun(name.id(), project.nowUs())) {
+            throw new OutageException(
+                    "untold", project.id() + ": it was given without Redis and is not known here yet; ask again", null);
+        }
     }
 
     /** As the process that it was granted to would have it; {@code null} if the policy no longer says what its call costs. */
@@ -215,6 +224,9 @@ final class DeskClient implements Desk {
                 throw new OutageException("lost_state", project.id() + ": its state is damaged: " + lost.what(), null);
             }
             if (!(found instanceof Found.Live live) || !live.nonce().equals(name.nonce())) {
+                if (!(found instanceof Found.Gone gone && gone.nonce().equals(name.nonce()))) {
+                    mustBeTold(name);
+                }
                 return CompletableFuture.completedStage(Optional.empty());
             }
             Duration lease = Duration.of(live.leaseUs(), ChronoUnit.MICROS);

@@ -254,10 +254,8 @@ final class Endings {
     }
 
     private CompletionStage<Settled> send(Settlement settlement, int attempt) {
-        long sent = System.nanoTime();
         return client.store
                 .settle(settlement)
-                .whenComplete((s, e) -> client.meters.script("settle", Duration.ofNanos(System.nanoTime() - sent)))
                 .exceptionallyCompose(e -> attempt < TRIES && isTimeout(e)
                         ? send(settlement, attempt + 1).thenApply(settled -> own(settled, settlement))
                         : CompletableFuture.failedStage(Blocking.cause(e)));

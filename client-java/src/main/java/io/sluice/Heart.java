@@ -129,7 +129,6 @@ final class Heart {
     private void send(Load load) {
         long sent = System.nanoTime();
         ask(load).whenComplete((answer, e) -> {
-            client.meters.script("beat", Duration.ofNanos(System.nanoTime() - sent));
             try {
                 answered(load, answer, e, sent);
             } catch (RuntimeException failure) {
@@ -304,10 +303,13 @@ final class Heart {
         }
     }
 
-    /** The last beat gives whoever still uses a permit a whole lease for it. */
+    /** The last beats give whoever still uses a permit a whole lease for it, and tell of those that Redis does not know. */
     void close() {
         tempo.close();
         packer.giveUp();
+        for (Load load = packer.untold(); !load.asserts().isEmpty(); load = packer.untold()) {
+            send(load);
+        }
         for (List<LivePermit> part : held.parts(Load.Packer.RENEWALS)) {
             send(new Load(true, part, List.of(), List.of(), List.of(), List.of()));
         }

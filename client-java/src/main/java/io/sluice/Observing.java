@@ -5,7 +5,6 @@ import io.sluice.Store.Effect;
 import io.sluice.Store.Observation;
 import io.sluice.Store.Observations;
 import io.sluice.Store.Observed;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -212,7 +211,6 @@ final class Observing {
     }
 
     private CompletionStage<Observed> ask(List<Observation> observations) {
-        long sent = System.nanoTime();
         underWay.incrementAndGet();
         CompletionStage<Observed> asked;
         try {
@@ -220,10 +218,7 @@ final class Observing {
         } catch (RuntimeException e) {
             asked = CompletableFuture.failedStage(e);
         }
-        return asked.whenComplete((observed, e) -> {
-            underWay.decrementAndGet();
-            client.meters.script("observe", Duration.ofNanos(System.nanoTime() - sent));
-        });
+        return asked.whenComplete((observed, e) -> underWay.decrementAndGet());
     }
 
     private void heard(List<Observation> told, @Nullable Observed observed, @Nullable Throwable e) {

@@ -44,6 +44,9 @@ final class OutageRule {
     /** One of these alone may be one slow reply. */
     private static final Set<String> MAY_BE_CHANCE = Set.of("timeout", "disconnected");
 
+    /** Questions of one call of the desk before it is told so: more than open the store's breaker, so that an outage is found first. */
+    private static final int DESK_TRIES = 6;
+
     private static final long LOOK_MS = 500;
     private static final long OOM_IS_NEWS_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -131,6 +134,10 @@ final class OutageRule {
             return;
         }
         Policy.Outage rule = view.policy.shadow() ? Policy.Outage.FAIL_OPEN : view.policy.outage();
+        if (rule == Policy.Outage.LOCAL_SHARE && waiter.ticket != null && out == null) {
+            chance(waiter, outage);
+            return;
+        }
         RuntimeException no = rule == Policy.Outage.FAIL_CLOSED ? outage : resolve(waiter, view);
         if (no != null) {
             outcomes.failed(waiter, no);
@@ -141,6 +148,18 @@ final class OutageRule {
         } else {
             line.enter(waiter, outage);
             look();
+        }
+    }
+
+    /**
+     * A slow reply or a lost connection, and Redis does not count as out. A permit of the share would be known to this process alone,
+     * while the next request of its caller goes to any: so at the desk it is asked again, until there is an answer or an outage.
+     */
+    private void chance(Waiter waiter, OutageException outage) {
+        if (++waiter.chances < DESK_TRIES) {
+            ask.accept(waiter);
+        } else {
+            outcomes.failed(waiter, outage);
         }
     }
 

@@ -99,7 +99,7 @@ final class Outcomes {
         LivePermit permit = new LivePermit(
                 project,
                 waiter.asked(),
-                fresh(null, waiter.ticket),
+                waiter.ticket == null ? fresh(null, null) : new PermitName(Untold.id(clock.nowUs()), RandomIds.next()),
                 waiter.digest,
                 Duration.of(waiter.leaseUs(waiter.asked().view()), ChronoUnit.MICROS),
                 waiter.waited(System.nanoTime()),

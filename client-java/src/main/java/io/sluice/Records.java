@@ -94,6 +94,9 @@ public interface Records {
 
     CompletionStage<Map<String, Long>> projects();
 
+    /** Fails where the store answers and takes no writes. Nothing is written. */
+    CompletionStage<Void> writable();
+
     /** A project is there, in that version. */
     CompletionStage<Void> present(String project, long version);
 

@@ -57,6 +57,7 @@ final class SluiceClient implements Sluice {
         this.listener = options.listener() == null ? new WaitListener() {} : options.listener();
         this.meters = new Meters(options.meters());
         meters.storeUp(() -> store.answers() ? 1 : 0);
+        store.timed(meters::script);
         ScheduledThreadPoolExecutor scheduler =
                 new ScheduledThreadPoolExecutor(1, task -> thread("sluice-timer", task));
         scheduler.setRemoveOnCancelPolicy(true);

@@ -1,7 +1,9 @@
 package io.sluice;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -73,6 +75,9 @@ public interface Store extends AutoCloseable {
 
     /** Whether the current thread is one that must not block, because it delivers this store's replies. */
     boolean mustNotBlock();
+
+    /** Who hears how long each script took, by its name, whatever came of it; one for the whole life of the store. */
+    void timed(BiConsumer<String, Duration> times);
 
     /** Whether it answered lately. */
     boolean answers();

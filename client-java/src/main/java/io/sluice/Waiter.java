@@ -71,6 +71,9 @@ final class Waiter {
     /** Asked, timed out, asked again with the same id. */
     int unanswered;
 
+    /** How often it met a slow reply that was no outage, since Redis answered it. */
+    int chances;
+
     int retries;
 
     Waiter(

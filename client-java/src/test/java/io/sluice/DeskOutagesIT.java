@@ -18,6 +18,7 @@ import io.sluice.testbed.redis.FaultyProxy;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -91,13 +92,42 @@ class DeskOutagesIT {
         assertThat(again.permit()).isEqualTo(handout.permit());
         assertThat(again.again()).isTrue();
         assertThat(get(desks.here.renew(handout.permit()))).contains(Duration.ofMinutes(1));
-        assertThat(get(desks.there.renew(handout.permit()))).isEmpty();
+        // Not "there is none": its caller would stop, or take it for ended.
+        assertThat(reason(desks.there.renew(handout.permit()))).isEqualTo("untold");
+        assertThat(reason(desks.there.settle(handout.permit(), used(4, 2)))).isEqualTo("untold");
         assertThat(get(desks.here.settle(handout.permit(), used(4, 2))).ending())
                 .isEqualTo(new Permit.Ending(How.SETTLED, false, new Reserved(1, 4, 0, 0, 2)));
 
         wire.heal();
         soon().until(() -> desks.levels().left().get("calls") == 59_999);
         assertThat(inFlight()).isZero();
+    }
+
+    private static String reason(CompletionStage<?> no) {
+        Throwable cause = Blocking.cause(catchThrowable(() -> get(no)));
+        assertThat(cause).isInstanceOf(OutageException.class);
+        return ((OutageException) cause).reason();
+    }
+
+    /** As when a server is replaced right after an outage: what it gave meanwhile runs on, and is settled at the next one. */
+    @Test
+    void aProcessThatStopsTellsOfWhatItGaveWithoutRedis() {
+        install(Policy.Outage.LOCAL_SHARE);
+        cut();
+        Handout handout = get(ask(desks.here, asking("job-1", Duration.ofSeconds(20))));
+        assertThat(handout.degraded()).isTrue();
+        wire.heal();
+        soon().until(() -> desks.first
+                .admin()
+                .writable()
+                .handle((ok, e) -> e == null)
+                .toCompletableFuture()
+                .join());
+        desks.first.close();
+
+        assertThat(get(desks.there.renew(handout.permit()))).contains(Duration.ofSeconds(20));
+        assertThat(get(desks.there.settle(handout.permit(), used(4, 2))).ending())
+                .isEqualTo(new Permit.Ending(How.SETTLED, false, new Reserved(1, 4, 0, 0, 2)));
     }
 
     @Test

@@ -1,11 +1,13 @@
 package io.sluice;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +51,13 @@ final class FakeStore implements Store {
     @Override
     public CompletionStage<Answer> acquire(Ask ask) {
         asked.add(ask);
-        return out == null ? CompletableFuture.completedStage(acquire.apply(ask)) : CompletableFuture.failedStage(out);
+        try {
+            return out == null
+                    ? CompletableFuture.completedStage(acquire.apply(ask))
+                    : CompletableFuture.failedStage(out);
+        } catch (OutageException e) {
+            return CompletableFuture.failedStage(e);
+        }
     }
 
     @Override
@@ -132,6 +140,9 @@ final class FakeStore implements Store {
     public boolean mustNotBlock() {
         return false;
     }
+
+    @Override
+    public void timed(BiConsumer<String, Duration> times) {}
 
     @Override
     public boolean answers() {

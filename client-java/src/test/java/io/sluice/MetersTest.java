@@ -13,6 +13,7 @@ import io.sluice.Store.Layout;
 import io.sluice.Store.Settled;
 import io.sluice.Store.Settlement;
 import io.sluice.Store.StoredPolicy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -135,6 +137,8 @@ class MetersTest {
 
     /** Grants everything and keeps nothing. */
     private static final class Generous implements Store {
+        private BiConsumer<String, Duration> times = (script, took) -> {};
+
         private static final Policy POLICY = Policy.parse("""
                 project: acme
                 provider: generic
@@ -145,7 +149,13 @@ class MetersTest {
                 """);
 
         @Override
+        public void timed(BiConsumer<String, Duration> listener) {
+            times = listener;
+        }
+
+        @Override
         public CompletionStage<Answer> acquire(Ask ask) {
+            times.accept("acquire", Duration.ofMillis(1));
             return CompletableFuture.completedStage(new Answer.Granted(
                     ask.permit().nonce(), ask.leaseUs(), 1, ask.memo(), false, new Shadow(FOREVER, 0, "c:m", "rpm")));
         }

@@ -55,6 +55,11 @@ class NoRecords implements Records {
     }
 
     @Override
+    public CompletionStage<Void> writable() {
+        return none();
+    }
+
+    @Override
     public CompletionStage<Void> present(String project, long version) {
         return CompletableFuture.completedStage(null);
     }

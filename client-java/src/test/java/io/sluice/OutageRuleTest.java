@@ -11,6 +11,7 @@ import io.sluice.Store.ScopeCost;
 import io.sluice.Store.Settlement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -154,6 +155,42 @@ class OutageRuleTest extends HeartFixture {
             assertThat(logged.lines("acme", "Redis answers again")).hasSize(1);
             assertThat(logged.lines("Redis is out")).hasSize(1);
         }
+    }
+
+    private Waiter atTheDesk() {
+        return asking.begin(CALL, Duration.ZERO, false, new Ticket("token/bot", null, waiting -> {}));
+    }
+
+    /** Servers were replaced one by one: a slow moment made permits that the next server asked knew nothing of, and they were lost. */
+    @Test
+    void atTheDeskSlowRepliesMakeNoPermitThatOneProcessAloneKnows() {
+        rule(Outage.LOCAL_SHARE, "concurrency: 10");
+        isOut("timeout");
+        assertThat(end(atTheDesk())).isEqualTo("timeout");
+        assertThat(store.asked).as("questions").hasSizeGreaterThan(5);
+
+        isOut("disconnected");
+        assertThat(end(atTheDesk())).isEqualTo("disconnected");
+        permit(once()); // a call of this process needs nobody else to know it
+
+        isOut("breaker");
+        permit(atTheDesk());
+    }
+
+    @Test
+    void atTheDeskAnAnswerThatComesLateIsTheAnswer() {
+        rule(Outage.LOCAL_SHARE, "concurrency: 2");
+        OutageException slow = new OutageException("timeout", "a test's", null);
+        AtomicInteger questions = new AtomicInteger();
+        store.acquire = ask -> {
+            if (questions.incrementAndGet() < 4) {
+                throw slow;
+            }
+            return granted(ask);
+        };
+        Waiter waiter = atTheDesk();
+        assertThat(waiter.outcome).isCompletedWithValueMatching(permit -> !permit.degraded());
+        assertThat(questions).hasValue(4);
     }
 
     /** A full Redis takes beats all the while, so only a call can tell; without one it must not seem full for ever. */

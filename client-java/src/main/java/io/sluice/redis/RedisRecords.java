@@ -102,6 +102,11 @@ final class RedisRecords implements Records {
     }
 
     @Override
+    public CompletionStage<Void> writable() {
+        return store.run(Script.INDEX, Keys.INDEX, List.of("ask"), reply -> done(Script.INDEX, reply));
+    }
+
+    @Override
     public CompletionStage<Void> present(String project, long version) {
         return indexed(List.of("put", project, Long.toString(version)));
     }

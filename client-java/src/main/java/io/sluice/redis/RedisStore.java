@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -44,6 +45,8 @@ public final class RedisStore implements Store {
 
     /** Of the project whose command failed last: where the next probe goes. */
     private volatile Keys failing = Keys.of("");
+
+    private volatile BiConsumer<String, Duration> times = (script, took) -> {};
 
     private volatile boolean closed;
 
@@ -181,6 +184,11 @@ public final class RedisStore implements Store {
     }
 
     @Override
+    public void timed(BiConsumer<String, Duration> listener) {
+        times = listener;
+    }
+
+    @Override
     public boolean answers() {
         return !breaker.isOpen();
     }
@@ -241,6 +249,7 @@ public final class RedisStore implements Store {
         }
         long begun = breaker.now();
         return allowed(script, keys, arguments).handle((reply, thrown) -> {
+            times.accept(script.label(), Duration.ofNanos(breaker.now() - begun));
             if (thrown == null) {
                 answered();
                 return decode.apply(reply);

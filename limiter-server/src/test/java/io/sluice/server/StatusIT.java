@@ -189,6 +189,9 @@ class StatusIT {
                     .contains("sluice_level{limit=\"rpm\",project=\"" + project + "\",scope=\"c:sonnet\"}")
                     .contains("sluice_store_up 1.0")
                     .contains("sluice_script_seconds_count{script=\"acquire\"}")
+                    .contains("sluice_script_seconds_count{script=\"settle\"}")
+                    .contains("sluice_script_seconds_count{script=\"inspect\"}")
+                    .contains("sluice_script_seconds_count{script=\"policy\"}")
                     .doesNotContain("java-1");
         }
     }

@@ -12,6 +12,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.authentication.ReactiveAuthenticationManager;
 import org.springframework.security.authorization.AuthorizationDecision;
@@ -21,6 +22,7 @@ import org.springframework.security.config.web.server.SecurityWebFiltersOrder;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.config.web.server.ServerHttpSecurity.AuthorizeExchangeSpec;
 import org.springframework.security.core.Authentication;
+import org.springframework.security.oauth2.jwt.JwtException;
 import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
 import org.springframework.security.oauth2.server.resource.authentication.BearerTokenAuthenticationToken;
 import org.springframework.security.web.server.SecurityWebFilterChain;
@@ -71,9 +73,13 @@ class Doors {
         ours.setServerAuthenticationConverter(this::authentication);
         ours.setAuthenticationFailureHandler((at, e) -> failed(at.getExchange()));
         if (decoder != null) {
+            ReactiveJwtDecoder decodes = token ->
+                    decoder.decode(token).onErrorMap(e -> e instanceof JwtException ? e : new JwtException("", e));
             http.oauth2ResourceServer(oidc -> oidc.bearerTokenConverter(Doors::foreignToken)
-                    .authenticationFailureHandler((at, e) -> failed(at.getExchange()))
-                    .jwt(jwt -> jwt.jwtDecoder(decoder)
+                    .authenticationFailureHandler((at, e) -> e instanceof AuthenticationServiceException
+                            ? problems.write(at.getExchange(), unreachable())
+                            : failed(at.getExchange()))
+                    .jwt(jwt -> jwt.jwtDecoder(decodes)
                             .jwtAuthenticationConverter(token -> Mono.fromCallable(
                                     () -> new CallerAuthentication(Oidc.caller(token, settings.oidcPrefix()))))));
         }
@@ -177,6 +183,13 @@ class Doors {
                 ? who()
                 : new Problem(429, "too_many_failures", "too many failed authentications from " + address)
                         .retryAfter(wait.get());
+    }
+
+    /** Nobody can say whether the token is good: not the fault of who came with it. */
+    private static Problem unreachable() {
+        return new Problem(503, "outage", "the identity provider does not answer")
+                .retryAfter(Duration.ofSeconds(1))
+                .with("reason", "identity_provider");
     }
 
     private static Problem who() {

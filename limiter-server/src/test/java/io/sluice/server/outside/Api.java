@@ -53,6 +53,15 @@ final class Api {
                 .thenApply(Answered::of);
     }
 
+    /** A limit of a status, by its name. */
+    static JsonNode limit(JsonNode status, String name) {
+        return status.path("limits")
+                .valueStream()
+                .filter(limit -> limit.path("limit").asString("").equals(name))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no limit " + name + " in " + status));
+    }
+
     private HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(project.resolve(path))
                 .timeout(PATIENCE)

@@ -1,5 +1,6 @@
 package io.sluice.testbed.bench;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
@@ -16,6 +17,21 @@ final class BenchTable {
         text.append("\n| Sluice's | over | threads | reach | ratio | verdict |\n|---|---|--:|--:|--:|---|\n");
         report.verdicts.forEach(verdict -> text.append(judged(verdict)));
         return text.append('\n').append(mainThread(report)).toString();
+    }
+
+    static String of(List<Reached> reached) {
+        StringBuilder text =
+                new StringBuilder("| what | reach | measured | verdict | beside it |\n|---|--:|--:|---|---|\n");
+        reached.forEach(one -> text.append("| ")
+                .append(String.join(
+                        " | ",
+                        one.what(),
+                        one.reach(),
+                        value(one.measured(), one.decimals()),
+                        one.words(),
+                        one.beside()))
+                .append(" |\n"));
+        return text.toString();
     }
 
     private static String where(BenchReport.Place place) {

@@ -34,7 +34,7 @@ public final class QueueReport implements Report {
                 costs.noOpMicros(),
                 Line.of(costs.alone()),
                 costs.lines().stream().map(Line::of).toList(),
-                reached.stream().map(Row::of).toList(),
+                reached.stream().map(Reached::row).toList(),
                 met()));
     }
 
@@ -44,7 +44,7 @@ public final class QueueReport implements Report {
             Spread noOpMicros,
             Line nobodyWaits,
             List<Line> lines,
-            List<Row> reached,
+            List<Reached.Row> reached,
             boolean met) {}
 
     private record Line(String of, int waiters, Map<String, List<ScriptCost>> rounds) {
@@ -52,12 +52,6 @@ public final class QueueReport implements Report {
             Map<String, List<ScriptCost>> rounds = new TreeMap<>();
             series.rounds().forEach((step, costs) -> rounds.put(step.label, costs));
             return new Line(series.crowd().label, series.waiters(), rounds);
-        }
-    }
-
-    private record Row(String what, String reach, Spread measured, boolean met, String verdict, String beside) {
-        static Row of(Reached one) {
-            return new Row(one.what(), one.reach(), one.measured(), one.met(), one.words(), one.beside());
         }
     }
 }

@@ -11,14 +11,7 @@ final class QueueTable {
     static String of(QueueReport report) {
         StringBuilder text = new StringBuilder(where(report)).append("\n\n");
         costs(text, report.costs);
-        text.append("\n| what | reach | measured | verdict | beside it |\n|---|--:|--:|---|---|\n");
-        report.reached.forEach(one -> text.append(row(List.of(
-                one.what(),
-                one.reach(),
-                BenchTable.value(one.measured(), one.decimals()),
-                one.words(),
-                one.beside()))));
-        return text.toString();
+        return text.append('\n').append(BenchTable.of(report.reached)).toString();
     }
 
     private static String where(QueueReport report) {

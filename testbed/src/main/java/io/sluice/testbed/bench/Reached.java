@@ -3,7 +3,7 @@ package io.sluice.testbed.bench;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number of {@code bench queue} and what it has to reach; the median is judged.
+ * A number of {@code bench queue} or {@code bench server} and what it has to reach; the median is judged.
  *
  * @param bound {@code null} for a number that is only told
  * @param beside what it may be compared with, measured in the same run; may be empty
@@ -26,4 +26,11 @@ record Reached(String what, @Nullable Bound bound, Spread measured, int decimals
     String words() {
         return bound == null ? "" : bound.words(measured.median());
     }
+
+    /** For programs. */
+    Row row() {
+        return new Row(what, reach(), measured, met(), words(), beside);
+    }
+
+    record Row(String what, String reach, Spread measured, boolean met, String verdict, String beside) {}
 }

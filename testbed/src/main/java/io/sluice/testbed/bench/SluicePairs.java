@@ -12,17 +12,18 @@ import io.sluice.Usage;
 final class SluicePairs implements Contender {
     static final String LABEL = "Sluice";
 
-    private static final String MODEL = "claude-sonnet-5-5";
-    private static final Policy POLICY = Policy.parse(
-            """
-            project: bench
+    static final String PROJECT = "bench";
+    static final String MODEL = "claude-sonnet-5-5";
+    private static final Policy POLICY = Policy.parse("""
+            project: %s
             provider: anthropic
             limits: {concurrency: %d}
             classes:
               - name: all
                 models: ["*"]
                 limits: {rpm: %d, itpm: %d, otpm: %d, concurrency: %d}
-            """.formatted(CallSize.CONCURRENCY, CallSize.RPM, CallSize.TPM, CallSize.TPM, CallSize.CONCURRENCY));
+            """.formatted(
+                    PROJECT, CallSize.CONCURRENCY, CallSize.RPM, CallSize.TPM, CallSize.TPM, CallSize.CONCURRENCY));
     private static final Usage USED = new Usage(CallSize.INPUT, 0, 0, CallSize.OUTPUT_USED);
 
     private final Sluice sluice;
@@ -30,7 +31,7 @@ final class SluicePairs implements Contender {
 
     SluicePairs(String redis) {
         sluice = Sluice.connect(redis);
-        project = sluice.project(POLICY.project());
+        project = sluice.project(PROJECT);
     }
 
     @Override

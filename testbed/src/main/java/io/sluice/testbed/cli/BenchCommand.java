@@ -5,6 +5,8 @@ import io.sluice.testbed.bench.BenchOptions;
 import io.sluice.testbed.bench.QueueBench;
 import io.sluice.testbed.bench.QueueOptions;
 import io.sluice.testbed.bench.Report;
+import io.sluice.testbed.bench.ServerBench;
+import io.sluice.testbed.bench.ServerBenchOptions;
 import io.sluice.testbed.chaos.Chaos;
 import io.sluice.testbed.chaos.ChaosOptions;
 import java.io.IOException;
@@ -32,10 +34,14 @@ import picocli.CommandLine.Spec;
             "Measures what Sluice promises, beside a reference of the same run.",
             "",
             "pairs: one acquire and its settle, beside three Bucket4j buckets and beside scripts that do nothing.",
+            "server: when it is ready, what HTTP adds to a permit, what thousands of waiting calls cost it.",
             "queue: what waiting costs Redis by how many wait, what waiters weigh, how quiet they are, how fair the line is.",
             "chaos: whether the laws hold while processes die, Redis fails over, networks fail, budgets change: as a seed draws it."
         },
-        footer = {"", "On a Redis of its own: pairs a minute, queue two, chaos ten. Exit 1 if a number is missed."})
+        footer = {
+            "",
+            "On a Redis of its own: pairs a minute, queue two, server four, chaos ten. Exit 1 if a number is missed."
+        })
 final class BenchCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
@@ -45,16 +51,16 @@ final class BenchCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "WHAT",
             defaultValue = "pairs",
-            description = "pairs, queue or chaos; default ${DEFAULT-VALUE}")
+            description = "pairs, queue, server or chaos; default ${DEFAULT-VALUE}")
     private String what;
 
     @Option(
             names = "--seconds",
             paramLabel = "N",
-            description = "pairs: for each contender in a round, default 2; chaos: in all, default 600")
+            description = "pairs, server: for each contender in a round, default 2; chaos: in all, default 600")
     private @Nullable Duration length;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "default 3, of queue 7")
+    @Option(names = "--rounds", paramLabel = "N", description = "default 3, of server 5, of queue 7")
     private @Nullable Integer rounds;
 
     @Option(
@@ -107,8 +113,10 @@ final class BenchCommand implements Callable<Integer> {
         Report report = switch (what) {
             case "pairs" -> Bench.run(checked(line, this::pairs), typed(line), progress);
             case "queue" -> QueueBench.run(checked(line, this::queue), typed(line), progress);
+            case "server" -> ServerBench.run(checked(line, this::server), typed(line), progress);
             case "chaos" -> Chaos.run(checked(line, this::chaos), typed(line), progress);
-            default -> throw new ParameterException(line, "WHAT must be pairs, queue or chaos, got '" + what + "'");
+            default ->
+                throw new ParameterException(line, "WHAT must be pairs, queue, server or chaos, got '" + what + "'");
         };
         line.getOut().println(json ? report.toJson() : report.toTable());
         return report.met() ? ExitCode.GOOD : ExitCode.VERDICT_FAILED;
@@ -123,6 +131,13 @@ final class BenchCommand implements Callable<Integer> {
 
     private QueueOptions queue() {
         return QueueOptions.full(Objects.requireNonNullElse(rounds, 7), seed);
+    }
+
+    private ServerBenchOptions server() {
+        return ServerBenchOptions.full(
+                Home.directory(),
+                Objects.requireNonNullElse(length, Duration.ofSeconds(2)),
+                Objects.requireNonNullElse(rounds, 5));
     }
 
     private ChaosOptions chaos() {

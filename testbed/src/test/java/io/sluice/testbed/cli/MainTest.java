@@ -54,7 +54,7 @@ class MainTest {
             fleet --policy GOOD --target http://localhost:1 --strategy none | 3 | localhost:1
             demo --compare luck                                       | 2 | got 'luck'
             demo --agents 0                                           | 2 | agents must be 1 to 200
-            bench luck                                                | 2 | WHAT must be pairs, queue or chaos, got 'luck'
+            bench luck                                                | 2 | WHAT must be pairs, queue, server or chaos, got 'luck'
             bench --rounds 0                                          | 2 | rounds must be 1 to 50, got 0
             bench chaos --seconds 10                                  | 2 | seconds must be 20 to 3600, got 10
             bench chaos --processes 1                                 | 2 | processes must be 2 to 16, got 1
