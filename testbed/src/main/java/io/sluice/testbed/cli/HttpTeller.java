@@ -48,7 +48,7 @@ final class HttpTeller implements Teller {
 
     @Override
     public JsonNode status(String project) throws IOException, InterruptedException {
-        return get("v1/projects/" + word(project) + "/status");
+        return get(projectPath(project) + "/status");
     }
 
     @Override
@@ -56,12 +56,12 @@ final class HttpTeller implements Teller {
         String query = parameters.entrySet().stream()
                 .map(entry -> entry.getKey() + "=" + word(entry.getValue()))
                 .collect(Collectors.joining("&"));
-        return get("v1/projects/" + word(project) + "/plan" + (query.isEmpty() ? "" : "?" + query));
+        return get(projectPath(project) + "/plan" + (query.isEmpty() ? "" : "?" + query));
     }
 
     @Override
     public JsonNode policy(String project) throws IOException, InterruptedException {
-        HttpResponse<String> answer = ask("GET", "v1/projects/" + word(project), null);
+        HttpResponse<String> answer = ask("GET", projectPath(project), null);
         return JsonMapper.shared()
                 .createObjectNode()
                 .put("project", project)
@@ -80,7 +80,7 @@ final class HttpTeller implements Teller {
 
     @Override
     public long apply(Policy policy) throws IOException, InterruptedException {
-        return json(ask("PUT", "v1/projects/" + word(policy.project()), policy.toJson()))
+        return json(ask("PUT", projectPath(policy.project()), policy.toJson()))
                 .path("version")
                 .asLong();
     }
@@ -96,7 +96,7 @@ final class HttpTeller implements Teller {
         if (length != null) {
             order.put("for_ms", length.toMillis());
         }
-        JsonNode left = json(ask("POST", "v1/projects/" + word(project) + "/hold", order.toString()))
+        JsonNode left = json(ask("POST", projectPath(project) + "/hold", order.toString()))
                 .path("for_ms");
         return left.isNumber() ? Optional.of(Duration.ofMillis(left.asLong())) : Optional.empty();
     }
@@ -104,9 +104,17 @@ final class HttpTeller implements Teller {
     @Override
     public boolean release(String project, @Nullable String modelClass) throws IOException, InterruptedException {
         String query = modelClass == null ? "" : "?class=" + word(modelClass);
-        return json(ask("DELETE", "v1/projects/" + word(project) + "/hold" + query, null))
+        return json(ask("DELETE", projectPath(project) + "/hold" + query, null))
                 .path("released")
                 .asBoolean();
+    }
+
+    /** What no project can be called is not asked for. */
+    private static String projectPath(String project) {
+        if (!project.matches("[a-z0-9][a-z0-9._-]{0,62}")) {
+            throw new IllegalArgumentException("no project can be called '" + Shown.text(project) + "'");
+        }
+        return "v1/projects/" + project;
     }
 
     private JsonNode get(String path) throws IOException, InterruptedException {

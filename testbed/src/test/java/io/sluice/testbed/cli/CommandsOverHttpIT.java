@@ -41,7 +41,8 @@ class CommandsOverHttpIT {
     @BeforeAll
     static void start() {
         redis = RedisServers.start();
-        server = ServerProcess.start(ServerOptions.of(ServerOptions.builtIn(Home.directory()), redis.uri()));
+        server = ServerProcess.start(ServerOptions.of(ServerOptions.builtIn(Home.directory()), redis.uri())
+                .with("sluice.redis-timeout", "5s"));
     }
 
     @AfterAll
