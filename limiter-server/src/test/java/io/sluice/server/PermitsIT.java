@@ -9,10 +9,6 @@ import io.sluice.Sluice;
 import io.sluice.server.Http.Reply;
 import io.sluice.testbed.redis.RedisServers;
 import io.sluice.testbed.redis.WithRedis;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -33,23 +29,6 @@ class PermitsIT {
 
     private String permits(String project) {
         return "/v1/projects/" + project + "/permits";
-    }
-
-    /** Java's client offers HTTP/2 with the first request of each connection, whatever that is: it is answered, not refused as too large. */
-    @Test
-    void aFirstRequestThatOffersHttp2MayHaveABody() throws Exception {
-        String project = Policies.installed(http, "{rpm: 600}");
-        HttpRequest asked = HttpRequest.newBuilder(URI.create(
-                        "http://127.0.0.1:" + Started.shared().port + "/v1/projects/" + project + "/permits"))
-                .version(HttpClient.Version.HTTP_2)
-                .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofString(
-                        "{\"model\": \"claude-sonnet-5-5\", \"input_tokens\": 1, \"run\": \"" + "r".repeat(100)
-                                + "\"}"))
-                .build();
-        HttpResponse<String> answer = HttpClient.newHttpClient().send(asked, HttpResponse.BodyHandlers.ofString());
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
-        assertThat(answer.version()).isEqualTo(HttpClient.Version.HTTP_2);
     }
 
     @Test
