@@ -37,8 +37,8 @@ final class AdminClient implements Admin {
 
     @Override
     public CompletionStage<Sluice.Installed> installed(String project) {
-        return answer(client.client(project)
-                .policy()
+        return answer(client.known(project)
+                .thenCompose(ProjectClient::policy)
                 .thenApply(view -> new Sluice.Installed(Store.version(view.stamp), view.policy)));
     }
 
@@ -48,8 +48,7 @@ final class AdminClient implements Admin {
         if (expected != null && expected < 0) {
             throw new IllegalArgumentException("expected must be 0 or more, got " + expected);
         }
-        ProjectClient project = client.client(policy.project());
-        return answer(inForce(project).thenCompose(before -> {
+        return answer(inForce(policy.project()).thenCompose(before -> {
             Policy known = before.map(view -> view.policy).orElse(null);
             long version = before.map(view -> Store.version(view.stamp)).orElse(0L);
             boolean same = known != null && known.toJson().equals(policy.toJson());
@@ -59,7 +58,8 @@ final class AdminClient implements Admin {
                 }
                 return CompletableFuture.completedStage(change(known, policy, same ? version : version + 1, same));
             }
-            return project.install(policy, expected, who, false)
+            return client.client(policy.project())
+                    .install(policy, expected, who, false)
                     .thenApply(done -> change(known, policy, Store.version(done.stamp()), !done.changed()));
         }));
     }
@@ -69,20 +69,23 @@ final class AdminClient implements Admin {
     }
 
     /** The policy in force, if there is one. */
-    private static CompletionStage<Optional<PolicyView>> inForce(ProjectClient project) {
-        return project.policy().thenApply(Optional::of).exceptionally(e -> {
-            if (Blocking.cause(e) instanceof OutageException outage
-                    && outage.reason().equals("no_project")) {
-                return Optional.empty();
-            }
-            throw Blocking.unwrapped(new RuntimeException(e));
-        });
+    private CompletionStage<Optional<PolicyView>> inForce(String project) {
+        return client.known(project)
+                .thenCompose(ProjectClient::policy)
+                .thenApply(Optional::of)
+                .exceptionally(e -> {
+                    if (Blocking.cause(e) instanceof OutageException outage
+                            && outage.reason().equals("no_project")) {
+                        return Optional.empty();
+                    }
+                    throw Blocking.unwrapped(new RuntimeException(e));
+                });
     }
 
     @Override
     public CompletionStage<List<Version>> versions(String project) {
-        return answer(client.client(project)
-                .policy()
+        return answer(client.known(project)
+                .thenCompose(ProjectClient::policy)
                 .thenCompose(view -> records().versions(project))
                 .thenApply(all -> all.stream()
                         .map(kept -> new Version(
@@ -95,8 +98,8 @@ final class AdminClient implements Admin {
 
     @Override
     public CompletionStage<Optional<Policy>> version(String project, long version) {
-        return answer(client.client(project)
-                .policy()
+        return answer(client.known(project)
+                .thenCompose(ProjectClient::policy)
                 .thenCompose(view -> records().version(project, version))
                 .thenApply(text -> text.map(Policy::parse)));
     }
@@ -117,7 +120,7 @@ final class AdminClient implements Admin {
     @Override
     public CompletionStage<Boolean> remove(String project, boolean drain, String who) {
         line("who", who, WHO);
-        return answer(new Removal(client, client.client(project)).remove(drain, who));
+        return answer(client.known(project).thenCompose(one -> new Removal(client, one).remove(drain, who)));
     }
 
     // ---- orders
@@ -127,48 +130,46 @@ final class AdminClient implements Admin {
             String project, String scope, String limit, double to, String who, String reason) {
         line("who", who, WHO);
         line("reason", reason, REASON);
-        ProjectClient one = client.client(project);
-        return answer(new Orders(one)
-                .level(scope, limit, to)
-                .thenCompose(before -> one.counting
-                        .corrected(scope, limit, before, to, who, reason)
-                        .thenApply(told -> before)));
+        return answer(client.known(project)
+                .thenCompose(one -> new Orders(one)
+                        .level(scope, limit, to)
+                        .thenCompose(before -> one.counting
+                                .corrected(scope, limit, before, to, who, reason)
+                                .thenApply(told -> before))));
     }
 
     @Override
     public CompletionStage<Optional<Duration>> hold(
             String project, String scope, @Nullable Duration length, String who, String reason) {
         line("who", who, WHO);
-        ProjectClient one = client.client(project);
-        return answer(new Orders(one).hold(scope, length, who, reason));
+        return answer(client.known(project).thenCompose(one -> new Orders(one).hold(scope, length, who, reason)));
     }
 
     @Override
     public CompletionStage<Boolean> release(String project, @Nullable String scope, String who) {
         line("who", who, WHO);
-        ProjectClient one = client.client(project);
-        return answer(new Orders(one).release(scope, who));
+        return answer(client.known(project).thenCompose(one -> new Orders(one).release(scope, who)));
     }
 
     // ---- what there is
 
     @Override
     public CompletionStage<Status> status(String project) {
-        ProjectClient one = client.client(project);
-        return answer(one.policy()
-                .thenCompose(view -> new StatusReader(records(), project, view)
-                        .read(one.isDegraded(), new Removal(client, one)::mode)));
+        return answer(client.known(project)
+                .thenCompose(one -> one.policy()
+                        .thenCompose(view -> new StatusReader(records(), project, view)
+                                .read(one.isDegraded(), new Removal(client, one)::mode))));
     }
 
     @Override
     public CompletionStage<List<Used>> usage(String project, Instant from, Instant to, Step step, By by) {
         UsageSpan span = UsageSpan.of(from, to, step);
-        return answer(of(client.client(project), view -> span.read(records(), project, by)));
+        return answer(of(project, view -> span.read(records(), project, by)));
     }
 
     @Override
     public CompletionStage<Counters> counters(String project) {
-        return answer(of(client.client(project), view -> {
+        return answer(of(project, view -> {
             List<String> classes =
                     view.policy.spec().classes().stream().map(ModelClass::name).toList();
             return records().totals(project, classes).thenApply(totals -> CountersReader.read(totals, classes));
@@ -183,7 +184,7 @@ final class AdminClient implements Admin {
         if (most < 1 || most > MOST_EVENTS) {
             throw new IllegalArgumentException("most must be 1 to " + MOST_EVENTS + ", got " + most);
         }
-        return answer(of(client.client(project), view -> records().events(project, afterId, most))
+        return answer(of(project, view -> records().events(project, afterId, most))
                 .thenApply(all -> all.stream()
                         .map(event -> new Event(event.id(), at(event.id()), event.type(), event.data()))
                         .toList()));
@@ -199,6 +200,10 @@ final class AdminClient implements Admin {
     }
 
     /** Asked with the policy that is known here; if the project turns out to be gone, that is what is said. */
+    private <T> CompletionStage<T> of(String id, Function<PolicyView, CompletionStage<T>> ask) {
+        return client.known(id).thenCompose(project -> of(project, ask));
+    }
+
     private static <T> CompletionStage<T> of(ProjectClient project, Function<PolicyView, CompletionStage<T>> ask) {
         return project.knownPolicy().thenCompose(ask).exceptionallyCompose(e -> {
             Throwable cause = Blocking.cause(e);

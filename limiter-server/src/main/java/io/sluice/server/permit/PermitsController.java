@@ -1,5 +1,6 @@
 package io.sluice.server.permit;
 
+import io.sluice.Desk;
 import io.sluice.Desk.Asking;
 import io.sluice.Permit.Ending;
 import io.sluice.Permit.How;
@@ -11,6 +12,8 @@ import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import java.time.Instant;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -83,18 +86,14 @@ class PermitsController {
             @AuthenticationPrincipal Caller caller,
             @RequestBody(required = false) byte @Nullable [] body) {
         SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
-        return Mono.fromFuture(
-                        () -> desks.of(project)
-                                .settle(permit, told.report(caller, Instant.now()))
-                                .toCompletableFuture(),
-                        true)
+        return at(project, desk -> desk.settle(permit, told.report(caller, Instant.now())))
                 .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
     }
 
     @Operation(summary = "Keeps a permit for another lease; 410 once it has ended or was lost")
     @PostMapping("/permits/{permit}/renew")
     Mono<Renewed> renew(@PathVariable String project, @PathVariable String permit) {
-        return Mono.fromFuture(() -> desks.of(project).renew(permit).toCompletableFuture(), true)
+        return at(project, desk -> desk.renew(permit))
                 .map(lease -> new Renewed(
                         lease.orElseThrow(() -> new Problem(410, "gone", "this permit has ended, or its lease ran out"))
                                 .toMillis()));
@@ -103,8 +102,7 @@ class PermitsController {
     @Operation(summary = "Gives a permit back: nothing was sent")
     @DeleteMapping("/permits/{permit}")
     Mono<EndingView> cancel(@PathVariable String project, @PathVariable String permit) {
-        return Mono.fromFuture(() -> desks.of(project).cancel(permit).toCompletableFuture(), true)
-                .map(ending -> EndingView.of(known(ending)));
+        return at(project, desk -> desk.cancel(permit)).map(ending -> EndingView.of(known(ending)));
     }
 
     @Operation(summary = "Ends a wait: its POST answers 409 cancelled")
@@ -117,14 +115,18 @@ class PermitsController {
         String owner = agent != null
                 ? Callers.of(caller, caller.agent(agent))
                 : waits.caller(project, caller, id).orElseGet(() -> Callers.of(caller, null));
-        return Mono.fromFuture(() -> desks.of(project).cancelWait(owner, id).toCompletableFuture(), true)
-                .map(was -> {
-                    if (!was) {
-                        throw Problem.unknown(
-                                "no wait of this caller has this id; ?agent= names the agent it was asked for");
-                    }
-                    return ResponseEntity.noContent().build();
-                });
+        return at(project, desk -> desk.cancelWait(owner, id)).map(was -> {
+            if (!was) {
+                throw Problem.unknown("no wait of this caller has this id; ?agent= names the agent it was asked for");
+            }
+            return ResponseEntity.noContent().build();
+        });
+    }
+
+    /** Done whether or not the caller still listens. */
+    private <T> Mono<T> at(String project, Function<Desk, CompletionStage<T>> does) {
+        return desks.of(project)
+                .flatMap(desk -> Mono.fromFuture(() -> does.apply(desk).toCompletableFuture(), true));
     }
 
     /** Of whatever nobody knows nothing can be said. */

@@ -6,7 +6,6 @@ import io.sluice.WaitListener.Waiting;
 import io.sluice.server.security.Caller;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -32,13 +31,13 @@ class Waits {
             if (key != null) {
                 callers.put(key, asking.caller());
             }
-            CompletableFuture<Handout> hand =
-                    desks.of(project).acquire(asking, news).toCompletableFuture();
-            return Mono.fromFuture(hand).doFinally(ended -> {
-                if (key != null) {
-                    callers.remove(key, asking.caller());
-                }
-            });
+            return desks.of(project)
+                    .flatMap(desk -> Mono.fromFuture(desk.acquire(asking, news).toCompletableFuture()))
+                    .doFinally(ended -> {
+                        if (key != null) {
+                            callers.remove(key, asking.caller());
+                        }
+                    });
         });
     }
 
