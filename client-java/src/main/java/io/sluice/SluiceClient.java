@@ -132,6 +132,11 @@ final class SluiceClient implements Sluice {
                 });
     }
 
+    /** How many projects something is kept of here. */
+    int known() {
+        return projects.size();
+    }
+
     /** Tells Redis all that was counted here so far. */
     CompletableFuture<Void> flush() {
         return CompletableFuture.allOf(projects.values().stream()

@@ -86,6 +86,9 @@ class CrowdedRedisIT {
     @Test
     void listMetricsAndReadinessAskForWhatIsOursAlone() {
         server.http.get("/actuator/prometheus"); // the policies are read once
+        long read = System.nanoTime();
+        await().until(() ->
+                System.nanoTime() - read > Duration.ofMillis(1_100).toNanos()); // a reading is good for a second
         List<Duration> scrapes = new ArrayList<>();
         List<Duration> others = new ArrayList<>();
 
@@ -103,7 +106,7 @@ class CrowdedRedisIT {
         assertThat(asked).doesNotContainKeys("keys", "scan", "randomkey", "dbsize");
         assertThat(all(asked))
                 .as("of one scrape at most ten a project, and one a list or readiness")
-                .isLessThanOrEqualTo(10L * PROJECTS + 30);
+                .isBetween((long) PROJECTS, 10L * PROJECTS + 30);
         assertThat(scrapes).allMatch(took -> took.compareTo(Duration.ofSeconds(4)) < 0);
         assertThat(others).allMatch(took -> took.compareTo(Duration.ofSeconds(2)) < 0);
         assertThat(server.http

@@ -95,13 +95,18 @@ class ReportsIT {
                 .isTrue();
 
         String probe = take(secured.two);
-        assertThat(secured.two.post(at + "/permits", CALL).kind())
-                .as("until the provider has served it")
-                .isEqualTo("hold");
+        assertFullAgain(); // until the provider has served it
         settle(secured.two, probe, SERVED);
         take(secured.two);
         take(secured.two);
-        assertThat(secured.two.post(at + "/permits", CALL).kind()).isEqualTo("hold");
+        assertFullAgain();
+    }
+
+    private void assertFullAgain() {
+        Reply no = secured.one.post(at + "/permits", CALL);
+        assertThat(no.status()).isEqualTo(429);
+        assertThat(no.json().get("limit").asString()).isEqualTo("hold");
+        assertThat(no.header("retry-after")).isNotEmpty();
     }
 
     @Test

@@ -29,11 +29,11 @@ public record Caller(
         String agentPrefix,
         boolean mayReport) {
 
+    private static final Pattern PROJECTS = Pattern.compile("[a-z0-9._*-]{1,63}");
+
     /** Whoever reaches a server that has no tokens: it listens on loopback only. */
     static final Caller LOCAL =
             new Caller("local", Role.ADMIN, List.of("*"), null, null, Priority.INTERACTIVE, "", true);
-
-    private static final Pattern PROJECTS = Pattern.compile("[a-z0-9._*-]{1,63}");
 
     /** @throws IllegalArgumentException if {@code projects} has what is no pattern of ids */
     public Caller {
