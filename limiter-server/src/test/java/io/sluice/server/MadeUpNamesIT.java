@@ -76,7 +76,7 @@ class MadeUpNamesIT {
     }
 
     @Test
-    void idsOfNoProjectLeaveNothingAndOneThatLivesIsKept() {
+    void idsOfNoProjectLeaveNothingAndOneThatLivesIsKept(CapturedOutput output) {
         try (Started server = Started.on(redis.uri())) {
             Http http = server.http;
             String project = Policies.installed(http, "{concurrency: 1}");
@@ -93,7 +93,7 @@ class MadeUpNamesIT {
             assertThat(listening).as("for the one there is").hasSize(1);
 
             Set<Integer> answers = statuses(PROJECTS, i -> {
-                String made = "/v1/projects/" + word("x-");
+                String made = "/v1/projects/" + word("nobodys-");
                 return switch (i % 4) {
                     case 0 -> http.later(made + "/permits", "{" + CALL + "}");
                     case 1 -> http.later(made + "/permits/AAAAAAAAAAAAAAAAAAAAAAAA.job/settle", "{}");
@@ -104,12 +104,14 @@ class MadeUpNamesIT {
             assertThat(answers).containsExactly(404);
             for (String read :
                     new String[] {"", "/status", "/usage", "/versions", "/plan?requests_per_minute=1", "/events"}) {
-                assertThat(http.get("/v1/projects/" + word("x-") + read).kind()).isEqualTo("no_project");
+                assertThat(http.get("/v1/projects/" + word("nobodys-") + read).kind())
+                        .isEqualTo("no_project");
             }
 
+            assertThat(output.getAll()).as("nor a line of the log").doesNotContain("nobodys-", " ERROR ", " WARN ");
             assertThat(channels()).isEqualTo(listening);
-            assertThat(redis.command("KEYS", "*x-*")).isEmpty();
-            assertThat(series(http)).noneMatch(one -> one.contains("x-"));
+            assertThat(redis.command("KEYS", "*nobodys-*")).isEmpty();
+            assertThat(series(http)).noneMatch(one -> one.contains("nobodys-"));
             assertThat(waits).isNotDone();
             http.post(at + "/permits/" + permit + "/settle", "{}");
             assertThat(waits.orTimeout(20, TimeUnit.SECONDS).join().status()).isEqualTo(201);

@@ -138,6 +138,57 @@ class RefusalsIT {
         assertThat(waiters(slots)).isZero();
     }
 
+    /** A proxy slept an hour for a caller that gave up every five minutes (anthony-chaudhary/fak#2258). */
+    @Test
+    void aHoldThatOutlastsTheCallIsToldAtOnceWithItsTrueLength() {
+        String project = Policies.installed(http, "{rpm: 600}");
+        http.post("/v1/projects/" + project + "/hold", "{\"for_ms\":3600000,\"reason\":\"maintenance\"}");
+        long started = System.nanoTime();
+        Reply no = http.post(permits(project), "{" + MODEL + ",\"max_wait_ms\":300000}");
+
+        assertThat(System.nanoTime() - started).isLessThan(TimeUnit.SECONDS.toNanos(5));
+        assertLater(no, "hold");
+        assertThat(Integer.parseInt(no.header("retry-after"))).isBetween(3_590, 3_600);
+        assertThat(waiters(project)).isZero();
+    }
+
+    @Test
+    void nobodyWaitsLongerThanThePolicySays() {
+        String project = installed("""
+                provider: generic
+                queue: {max_wait: 1s}
+                classes: [{name: all, models: ["*"], limits: {concurrency: 1}}]
+                """);
+        taken(project);
+        long started = System.nanoTime();
+        Reply no = http.post(permits(project), "{" + MODEL + ",\"max_wait_ms\":14400000}");
+
+        assertLater(no, "deadline");
+        assertThat(System.nanoTime() - started)
+                .isBetween(TimeUnit.MILLISECONDS.toNanos(990), TimeUnit.SECONDS.toNanos(10));
+    }
+
+    /** A local wait looked like a provider's failure: healthy accounts were marked bad (diegosouzapw/OmniRoute#9164). */
+    @Test
+    void ourOwnNoIsNoneOfTheProviders() {
+        String project = Policies.installed(http, "{rpm: {amount: 1, burst: 60s, headroom: 1}}");
+        taken(project);
+        for (int i = 0; i < 5; i++) {
+            assertLater(http.post(permits(project), CALL), "wait");
+        }
+        await().atMost(15, TimeUnit.SECONDS)
+                .until(() -> http.get("/actuator/prometheus")
+                        .body()
+                        .contains("sluice_permits_total{class=\"sonnet\",outcome=\"refused\",project=\"" + project
+                                + "\"} 5.0"));
+
+        JsonNode status = http.get("/v1/projects/" + project + "/status").json();
+        assertThat(status.get("holds").isEmpty()).isTrue();
+        assertThat(status.get("rejections").isEmpty()).isTrue();
+        assertThat(http.get("/actuator/prometheus").body())
+                .doesNotContainPattern("sluice_rejections_total\\{[^}]*" + project);
+    }
+
     @Test
     void aFullLineTakesNobodyMoreAndNoAgentHalfOfIt() {
         String project = installed("""
@@ -228,8 +279,10 @@ class RefusalsIT {
         JsonNode status = http.get("/v1/projects/" + project + "/status").json();
         assertThat(status.get("mode").asString()).isEqualTo("shadow");
         assertThat(status.get("in_flight").get("p").asInt()).isEqualTo(3);
-        assertThat(http.get("/actuator/prometheus").body())
-                .contains("sluice_rare_total{event=\"shadowed\",project=\"" + project + "\"} 2.0");
+        await().atMost(10, TimeUnit.SECONDS)
+                .until(() -> http.get("/actuator/prometheus")
+                        .body()
+                        .contains("sluice_rare_total{event=\"shadowed\",project=\"" + project + "\"} 2.0"));
         Reply nobodysModel = http.post(permits(project), "{\"model\":\"none\",\"input_tokens\":1}");
         assertThat(nobodysModel.status()).as("it admits everything").isEqualTo(201);
     }

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** What a caller says that its provider said may be wrong, or a lie: it slows its project for minutes, never stops it for a day. */
@@ -217,8 +219,38 @@ class ReportsIT {
         JsonNode itpm = limit(secured.root.get(at + "/status").json(), "itpm");
         // 4,500 when full, less one minute of the limit: 54,000 of its 60,000 may be used.
         assertThat(itpm.get("level").asDouble()).isBetween(4_500.0 - 60_000, 4_500.0 - 50_000);
-        assertThat(secured.root.get("/actuator/prometheus").body())
-                .containsPattern("sluice_rare_total\\{event=\"usage_bounded\",project=\"" + project + "\"} 1.0");
+        await().atMost(10, TimeUnit.SECONDS)
+                .until(() -> secured.root
+                        .get("/actuator/prometheus")
+                        .body()
+                        .contains("sluice_rare_total{event=\"usage_bounded\",project=\"" + project + "\"} 1.0"));
+    }
+
+    /** A zero was taken for missing, and missing crashed what should have booked it (BerriAI/litellm#37992). */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"input_tokens\":0,\"cache_read_tokens\":0,\"cache_write_tokens\":0,\"output_tokens\":0} | 0 | 0 | 0",
+                "{} | 10 | 100 | 1",
+                "null | 10 | 100 | 1",
+                "{\"input_tokens\":null,\"output_tokens\":null} | 10 | 100 | 1",
+                "{\"input_tokens\":7} | 7 | 100 | 1",
+            })
+    void zeroNullAndMissingUsageAreThreeThings(String usage, long input, long output, int missing) {
+        JsonNode charged = settle(secured.one, take(secured.one), "{\"usage\": " + usage + "}")
+                .json()
+                .get("charged");
+
+        assertThat(charged.get("input").asLong()).isEqualTo(input);
+        assertThat(charged.get("output").asLong()).isEqualTo(output);
+        JsonNode status = secured.root.get(at + "/status").json();
+        assertThat(status.get("in_flight").get("p").asInt()).isZero();
+        await().atMost(15, TimeUnit.SECONDS)
+                .until(() -> secured.root
+                        .get("/actuator/prometheus")
+                        .body()
+                        .contains("sluice_usage_missing_total{project=\"" + project + "\"} " + missing + ".0"));
     }
 
     @Test
