@@ -1,11 +1,14 @@
 package io.sluice;
 
 /**
- * A pattern for model ids: {@code *} is any text, {@code ?} one character, all else itself, in either case.
+ * A pattern as policies name models by, and tokens the projects they cover: {@code *} is any text, {@code ?} one character, all else
+ * itself, in either case. {@code claude-*-5} matches {@code Claude-Sonnet-5}.
  *
  * <p>Matching never backtracks further than the last {@code *}, so it takes at most pattern × text steps.
+ *
+ * @param pattern as written
  */
-record Glob(String pattern) {
+public record Glob(String pattern) {
     static final int MAX_LENGTH = 256;
     static final String SHAPE = "must be a model pattern: 1 to " + MAX_LENGTH
             + " characters, no spaces, with * (any text) and ? (one character) as the only wildcards";
@@ -20,8 +23,9 @@ record Glob(String pattern) {
                 && pattern.chars().noneMatch(c -> c <= ' ' || c == 0x7f || FOREIGN.indexOf(c) >= 0);
     }
 
-    boolean matches(String model) {
-        return matches(pattern, model, false);
+    /** Whether the whole text is as the pattern says. */
+    public boolean matches(String text) {
+        return matches(pattern, text, false);
     }
 
     /** Whether every model that {@code other} matches is matched here too. */

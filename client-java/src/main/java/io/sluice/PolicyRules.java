@@ -44,7 +44,6 @@ final class PolicyRules {
         LimitChecks.check(spec, document, problems, warnings);
         PriceRules.check(spec, prices, problems, warnings);
         warnOfUnreached(spec.classes(), document);
-        NotYet.report(document, problems);
         problems.refuseIfAny();
         return new Policy(spec, CanonicalJson.write(root.content()), warnings.list());
     }

@@ -27,6 +27,11 @@ final class ScopeRules {
             "team", ScopeSpec.EACH_TEAM,
             "run", ScopeSpec.EACH_RUN);
 
+    /** A team, agent or run that nobody listed may be made up: whose agents are counted has a name in the policy. */
+    private static final String NO_AGENTS_EACH =
+            "agents are counted of what the policy names: of the project, a class, a workspace or a team; write it under the limits of"
+                    + " one of these";
+
     private final LimitRules limitRules;
     private final Problems problems;
     private final List<ScopeSpec> scopes = new ArrayList<>();
@@ -100,6 +105,10 @@ final class ScopeRules {
             section.missing("by", "must be there");
             String by = section.choice("by", new String[] {"agent", "team", "run"}, word -> word);
             List<LimitSpec> limits = limitRules.read(section);
+            if (limits.stream().anyMatch(LimitSpec::countsAgents)
+                    && section.at("limits") instanceof Node.Members named) {
+                problems.add(named.values().getOrDefault(LimitRules.AGENTS, named), NO_AGENTS_EACH);
+            }
             section.missing("limits", "must be there");
             int max = Objects.requireNonNullElse(section.whole("max", 1, 1_000_000), USUAL_MAX);
             section.done();

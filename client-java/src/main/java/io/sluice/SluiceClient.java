@@ -111,6 +111,7 @@ final class SluiceClient implements Sluice {
         return new DeskClient(client(project).listening(), profiles);
     }
 
+    /** For a project of this process's own choice. */
     ProjectClient client(String id) {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
@@ -130,6 +131,11 @@ final class SluiceClient implements Sluice {
             }
             return client(id);
         });
+    }
+
+    /** How many projects something is kept of here. */
+    int known() {
+        return projects.size();
     }
 
     /** Tells Redis all that was counted here so far. */

@@ -12,8 +12,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -192,6 +194,44 @@ class AdminIT {
         assertThatThrownBy(() -> get(admin.status("nobody-" + budget.id)))
                 .isInstanceOfSatisfying(
                         OutageException.class, e -> assertThat(e.reason()).isEqualTo("no_project"));
+    }
+
+    /** Ids come from outside, as many as anybody likes to make up. What lives here stays. */
+    @Test
+    void twentyThousandIdsOfNoProjectLeaveNothingBehind() {
+        SluiceClient client = (SluiceClient) budget.sluice;
+        Permit live = budget.take();
+        CompletableFuture<Permit> waits =
+                budget.project.acquireAsync(Budget.CALL, Duration.ofSeconds(50)).toCompletableFuture();
+        int known = client.known();
+        long noProject = 0;
+        for (int i = 0; i < 20_000; i += 500) {
+            List<CompletableFuture<Boolean>> some = IntStream.range(i, i + 500)
+                    .mapToObj(n -> asked("nobody-" + n + "-" + budget.id.substring(0, 12), n % 4))
+                    .map(stage -> stage.handle(AdminIT::isNoProject).toCompletableFuture())
+                    .toList();
+            noProject += some.stream().filter(AdminIT::get).count();
+        }
+        // On a busy machine Redis does not answer some of so many in time.
+        assertThat(noProject).isGreaterThan(10_000);
+
+        assertThat(client.known()).isEqualTo(known);
+        assertThat(waits).isNotDone();
+        assertThat(live.settle(Usage.UNKNOWN).already()).isFalse();
+        get(waits).cancel();
+    }
+
+    private CompletionStage<?> asked(String id, int which) {
+        return switch (which) {
+            case 0 -> admin.status(id);
+            case 1 -> admin.installed(id);
+            case 2 -> admin.hold(id, "p", null, "ann", "a test");
+            default -> admin.counters(id);
+        };
+    }
+
+    private static boolean isNoProject(Object answer, Throwable e) {
+        return Blocking.cause(e) instanceof OutageException no && no.reason().equals("no_project");
     }
 
     // ---- removing

@@ -143,6 +143,7 @@ class ArchitectureTest {
                         "Counters",
                         "Decision",
                         "Desk",
+                        "Glob",
                         "InvalidPolicyException",
                         "LimitReading",
                         "OutageException",

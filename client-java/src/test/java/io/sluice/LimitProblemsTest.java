@@ -20,7 +20,16 @@ class LimitProblemsTest {
 
     /** Every row: the document, then the only problem it has: path, line, part of the message, value. */
     @ParameterizedTest
-    @MethodSource({"limits", "windows", "together", "parts", "found", "money", "amountsOfWindows", "notYet"})
+    @MethodSource({
+        "limits",
+        "windows",
+        "together",
+        "parts",
+        "found",
+        "money",
+        "amountsOfWindows",
+        "agentsOfWhatHasNoName"
+    })
     void reportsExactly(String text, String path, int line, String message, String value) {
         List<Problem> problems = problems(text);
 
@@ -337,13 +346,12 @@ class LimitProblemsTest {
                         "{…}"));
     }
 
-    /** Valid by the grammar, refused because nothing would enforce it. */
-    static Stream<Arguments> notYet() {
+    static Stream<Arguments> agentsOfWhatHasNoName() {
         return Stream.of(row(
                 "project: p\neach: [{by: team, limits: {agents: 5}}]\n",
                 "/each/0/limits/agents",
                 2,
-                "agents is not enforced",
+                "agents are counted of what the policy names",
                 "5"));
     }
 

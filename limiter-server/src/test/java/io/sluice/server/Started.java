@@ -22,10 +22,13 @@ final class Started implements AutoCloseable {
     }
 
     static Started on(String redis, String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--sluice.redis=" + redis, "--sluice.redis-timeout=5s"));
+        List<String> all = new ArrayList<>(List.of("--sluice.redis=" + redis));
         all.addAll(List.of(arguments));
-        if (all.stream().noneMatch(argument -> argument.startsWith("--server.port="))) {
-            all.add("--server.port=0"); // given twice it would be a list
+        for (String usual : new String[] {"--server.port=0", "--sluice.redis-timeout=5s"}) {
+            String name = usual.substring(0, usual.indexOf('=') + 1);
+            if (all.stream().noneMatch(argument -> argument.startsWith(name))) {
+                all.add(usual); // given twice it would be a list
+            }
         }
         return new Started(new SpringApplicationBuilder(Server.class)
                 .initializers(Started::withItsOwnThreads)

@@ -5,6 +5,7 @@ import io.sluice.provider.Profiles;
 import io.sluice.server.config.Link;
 import io.sluice.server.problem.Problem;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.springframework.context.SmartLifecycle;
@@ -12,8 +13,8 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * The desk of each project. Stops before the web server does: whoever waits is told at once, with its place kept for when it
- * asks again, at another server.
+ * The desk of each project there is: an id that a token covers and nobody has installed leaves nothing here, however many are tried.
+ * Stops before the web server does: whoever waits is told at once, with its place kept for when it asks again, at another server.
  */
 @Component
 class Desks implements SmartLifecycle {
@@ -22,29 +23,42 @@ class Desks implements SmartLifecycle {
     private final Link link;
     private final Map<String, Desk> desks = new ConcurrentHashMap<>();
     private volatile boolean running;
+    private volatile boolean stopped;
 
     Desks(Link link) {
         this.link = link;
     }
 
-    /** The desk; 404 if there is no such project, of which then nothing is kept. */
+    /** The desk; fails with 404 where there is no such project. */
     Mono<Desk> of(String project) {
-        return Mono.defer(() -> {
-            if (!PROJECT.matcher(project).matches()) {
-                throw new Problem(404, "no_project", "no project can have this id");
-            }
-            Desk open = desks.get(project);
-            return open != null
-                    ? Mono.just(open)
-                    : Mono.fromFuture(
-                                    () -> link.sluice()
-                                            .admin()
-                                            .installed(project)
-                                            .toCompletableFuture(),
-                                    true)
-                            .map(there -> desks.computeIfAbsent(
-                                    project, id -> link.sluice().desk(id, Profiles::of)));
-        });
+        return Mono.fromFuture(() -> opened(project), true);
+    }
+
+    private CompletableFuture<Desk> opened(String project) {
+        if (!PROJECT.matcher(project).matches()) {
+            throw new Problem(404, "no_project", "no project can have this id");
+        }
+        Desk open = desks.get(project);
+        return open != null
+                ? CompletableFuture.completedFuture(open)
+                : link.sluice()
+                        .admin()
+                        .installed(project)
+                        .thenApply(installed -> desk(project))
+                        .toCompletableFuture();
+    }
+
+    private Desk desk(String project) {
+        Desk desk = desks.computeIfAbsent(project, id -> link.sluice().desk(id, Profiles::of));
+        if (stopped) {
+            desk.closeLine();
+        }
+        return desk;
+    }
+
+    /** How many are open. */
+    int size() {
+        return desks.size();
     }
 
     @Override
@@ -55,6 +69,7 @@ class Desks implements SmartLifecycle {
     @Override
     public void stop() {
         running = false;
+        stopped = true;
         desks.values().forEach(Desk::closeLine);
     }
 

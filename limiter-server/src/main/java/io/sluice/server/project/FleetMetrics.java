@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
 
 /**
  * The metrics of every project, read from Redis when they are scraped: true for all who draw on a budget, by whatever way. One
@@ -28,6 +29,8 @@ class FleetMetrics implements MultiCollector {
 
     /** More projects than that are not told one by one. */
     private static final int MOST_PROJECTS = 1_000;
+
+    private static final int AT_A_TIME = 32;
 
     private final Link link;
     private @Nullable MetricSnapshots read;
@@ -56,17 +59,17 @@ class FleetMetrics implements MultiCollector {
         return read;
     }
 
+    /** Some projects at a time: permits are asked for by the same connection, and must not stand behind thousands of questions. */
     private CompletableFuture<List<Series.Reading>> readings() {
         Admin admin = link.sluice().admin();
-        return admin.projects().toCompletableFuture().thenCompose(projects -> {
-            List<CompletableFuture<List<Series.Reading>>> all = projects.stream()
-                    .limit(MOST_PROJECTS)
-                    .map(listed -> reading(admin, listed.project()))
-                    .toList();
-            return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                    .thenApply(done ->
-                            all.stream().flatMap(one -> one.join().stream()).toList());
-        });
+        return Mono.fromCompletionStage(admin::projects)
+                .flatMapIterable(projects -> projects)
+                .take(MOST_PROJECTS)
+                .flatMapSequential(
+                        listed -> Mono.fromCompletionStage(() -> reading(admin, listed.project())), AT_A_TIME)
+                .flatMapIterable(readings -> readings)
+                .collectList()
+                .toFuture();
     }
 
     /** None of a project that went meanwhile. */

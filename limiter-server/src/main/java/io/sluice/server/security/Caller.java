@@ -1,8 +1,10 @@
 package io.sluice.server.security;
 
+import io.sluice.Glob;
 import io.sluice.Priority;
 import io.sluice.server.problem.Problem;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,17 +29,23 @@ public record Caller(
         String agentPrefix,
         boolean mayReport) {
 
+    private static final Pattern PROJECTS = Pattern.compile("[a-z0-9._*-]{1,63}");
+
     /** Whoever reaches a server that has no tokens: it listens on loopback only. */
     static final Caller LOCAL =
             new Caller("local", Role.ADMIN, List.of("*"), null, null, Priority.INTERACTIVE, "", true);
 
+    /** @throws IllegalArgumentException if {@code projects} has what is no pattern of ids */
     public Caller {
         projects = List.copyOf(projects);
+        if (!projects.stream().allMatch(pattern -> PROJECTS.matcher(pattern).matches())) {
+            throw new IllegalArgumentException("projects must list project ids, with * for any text");
+        }
     }
 
     /** Whether it may touch the project at all. */
     public boolean covers(String project) {
-        return projects.stream().anyMatch(pattern -> matches(pattern, project));
+        return projects.stream().anyMatch(pattern -> new Glob(pattern).matches(project));
     }
 
     /** Whether it may make projects and say where their calls go. */
@@ -79,30 +87,5 @@ public record Caller(
             throw Problem.forbidden("this token is of " + what + " " + mine + ", not " + asked);
         }
         return mine == null ? asked : mine;
-    }
-
-    /** At most pattern × text steps: it never goes back further than the last {@code *}. */
-    static boolean matches(String pattern, String text) {
-        int p = 0;
-        int star = -1;
-        int resume = 0;
-        for (int t = 0; t < text.length(); ) {
-            if (p < pattern.length() && pattern.charAt(p) == '*') {
-                star = p++;
-                resume = t;
-            } else if (p < pattern.length() && pattern.charAt(p) == text.charAt(t)) {
-                p++;
-                t++;
-            } else if (star >= 0) {
-                p = star + 1;
-                t = ++resume;
-            } else {
-                return false;
-            }
-        }
-        while (p < pattern.length() && pattern.charAt(p) == '*') {
-            p++;
-        }
-        return p == pattern.length();
     }
 }

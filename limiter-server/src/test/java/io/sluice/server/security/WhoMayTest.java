@@ -10,6 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.http.HttpMethod;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 
@@ -69,7 +70,18 @@ class WhoMayTest {
         "acme, acme2, false",
     })
     void projectsByPattern(String pattern, String project, boolean matches) {
-        assertThat(Caller.matches(pattern, project)).isEqualTo(matches);
+        assertThat(covering(pattern).covers(project)).isEqualTo(matches);
+    }
+
+    private static Caller covering(String pattern) {
+        return new Caller("x", Role.AGENT, List.of(pattern), null, null, Priority.INTERACTIVE, "", true);
+    }
+
+    /** Whoever writes a claim or a file means what it says there: no other wildcard, and no other language of patterns. */
+    @ParameterizedTest
+    @ValueSource(strings = {"acme-?", "ACME-*", "acme-[12]", "acme prod", "", "a/b"})
+    void whatIsNoPatternOfIdsCoversNothing(String pattern) {
+        assertThatThrownBy(() -> covering(pattern)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
