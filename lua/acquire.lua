@@ -39,10 +39,9 @@
 --       lost, what                                part of the project's state is missing: install the policy again
 --
 -- Writes levels, permits, times on granted, waiters and lines on waiting. A refusal changes no level.
-local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local given_now, stamp, id, nonce, digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local host, lease, memo = ARGV[6], tonumber(ARGV[7]), ARGV[8]
-local flow, weight, agent, may_wait = ARGV[9], tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12])
+local _, levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = unpack(KEYS)
+local given_now, stamp, id, nonce, digest, host, lease, memo, flow, weight, agent, may_wait = unpack(ARGV)
+lease, weight, may_wait = tonumber(lease), tonumber(weight), tonumber(may_wait)
 local COSTS_FROM, FIRST_SCOPE = 13, 12
 --#include lib/bucket
 --#include lib/record
@@ -54,12 +53,11 @@ if not may_wait or not (may_wait >= 0 and may_wait < EXACT) then return redis.er
 -- 1. What the call asks for, in the form its record will have; what the project holds.
 local permit = { 'running', digest, nonce, memo, host, stamp, 0, lease, flow, weight, agent, nil, nil, nil, nil, nil, nil, nil }
 local fields = { '!', '!due', nil, nil, nil, nil }
-local count, wrong = read_costs(permit, FIRST_SCOPE - 1, fields, COSTS_FROM, #ARGV + 1)
+local count, wrong, counts = read_costs(permit, FIRST_SCOPE - 1, fields, COSTS_FROM, #ARGV + 1)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 if permit[FIRST_SCOPE] ~= 'p' then return redis.error_reply('BADARG scopes') end
 local held = redis.call('HMGET', levels_key, unpack(fields))
 local records = redis.call('HMGET', permits_key, id, '!')
-local known = records[1]
 local due = tonumber(held[2])
 if not held[1] or not due then return { 'lost', 'levels' } end
 if not records[2] then return { 'lost', 'permits' } end
@@ -69,44 +67,45 @@ if held[1] ~= stamp then return { 'stale', held[1] } end
 -- would be 0), the id is new, no limit is short, no call is larger than a bucket, no gate's slot has ended. A level that
 -- is no number fits nowhere, because no comparison with it is true. Whatever does not fit takes the longer path, which
 -- starts from what is stored.
-local now, fits, changed = nil, not known, { nil, nil, nil, nil, nil, nil }
-local at = FIRST_SCOPE
-for i = 1, count do
-  local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
+local now, fits, at = nil, not records[1] and not counts, FIRST_SCOPE
+for f = 3, 2 * count + 1, 2 do
+  local layout, record, n = held[f], held[f + 1], permit[at + 1]
   if not fits or not layout or not record or #layout < HEADER_BYTES + LIMIT_BYTES * n
-    or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n or string.byte(permit[at], 1) == COUNT_SCOPE then
+    or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
     fits = false
     break
   end
-  local doubles = string.sub(DOUBLES, 1, 3 + 3 * n)
-  local levels, slots = { struct.unpack(doubles, record) }, struct.unpack('<d', layout)
-  now = now or time_now(given_now, levels[1])
-  fits = due > now and now >= levels[1] and levels[2] >= 0 and (slots == -1 or levels[2] < slots)
-  for k = 1, n do
-    local _, active, rate, factor, tick, capacity, ceiling, width =
-      struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
-    local units = permit[at + 1 + k]
-    local level = refilled(levels[3 * k], capacity, rate, floor(now / tick) - floor(levels[1] / tick))
-    if level >= capacity then levels[3 * k + 2] = now end
+  local doubles = n == 0 and '<dd' or string.sub(DOUBLES, 1, 3 + 3 * n)
+  local levels, slots, head = { struct.unpack(doubles, record) }, struct.unpack('<d', layout), HEAD_FROM
+  local last, used = levels[1], levels[2]
+  now = now or time_now(given_now, last)
+  fits = due > now and now >= last and used >= 0 and (slots == -1 or used < slots)
+  fields[f - 2], at = permit[at], at + 2
+  for k = 3, 3 * n, 3 do
+    local active, rate, factor, tick, capacity, ceiling, width = struct.unpack(LIMIT_HEAD, layout, head)
+    local units, level = permit[at], refilled(levels[k], capacity, rate, (now - now % tick - (last - last % tick)) / tick)
+    if level >= capacity then levels[k + 2] = now end
     level = level - units * factor
     if not (active == 0 or level >= 0 and units <= ceiling and capacity > 0) then fits = false end
-    if width > 0 and now - levels[1] > now % width then fits = false end
-    levels[3 * k] = level
-    if width > 0 then levels[3 * k + 1] = levels[3 * k + 1] + units end
+    if width > 0 then
+      if now - last > now % width then fits = false end
+      levels[k + 1] = levels[k + 1] + units
+    end
+    levels[k], at, head = level, at + 1, head + LIMIT_BYTES
   end
-  levels[1], levels[2] = now, levels[2] + 1
-  changed[2 * i - 1], changed[2 * i] = permit[at], struct.pack(doubles, unpack(levels))
-  at = at + 2 + n
+  levels[1], levels[2] = now, used + 1
+  fields[f - 1] = struct.pack(doubles, unpack(levels))
 end
 if fits then
   permit[7] = now
   -- The first write is the one that can still fail on a damaged key.
   redis.call('ZADD', times_key, now + lease, id)
   redis.call('HSET', permits_key, id, cmsgpack.pack(unpack(permit)))
+  local last = 2 * count
   if now + lease < due then
-    changed[2 * count + 1], changed[2 * count + 2] = '!due', now + lease
+    fields[last + 1], fields[last + 2], last = '!due', now + lease, last + 2
   end
-  redis.call('HSET', levels_key, unpack(changed))
+  redis.call('HSET', levels_key, unpack(fields, 1, last))
   return { 'granted', nonce, lease, now, memo, 0 }
 end
 

@@ -25,8 +25,8 @@
 --
 -- Writes levels, permits (kept 10 min), times, and where calls wait whoever's turn it is then. Never answers stale: a permit
 -- settles against what it took.
-local levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local given_now, id, nonce, how, memo = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local _, levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = unpack(KEYS)
+local given_now, id, nonce, how, memo = unpack(ARGV)
 local USED_FROM = how == 'spent' and 7 or 6
 --#include lib/bucket
 --#include lib/record
@@ -35,7 +35,7 @@ local USED_FROM = how == 'spent' and 7 or 6
 local nothing_sent = how == 'cancelled' or how == 'undone' or how == 'withdrawn'
 if how ~= 'settled' and how ~= 'throttled' and how ~= 'refused' and how ~= 'spent' and not nothing_sent then return redis.error_reply('BADARG how') end
 local used, fields = { nil, nil, nil, nil, nil, nil, nil }, { '!', '!due', nil, nil, nil, nil }
-local count, wrong = read_costs(used, 0, fields, USED_FROM, #ARGV + 1)
+local count, wrong, counts = read_costs(used, 0, fields, USED_FROM, #ARGV + 1)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
 local told = used[1] == 'p'
 if not told then fields = { '!', '!due', '=p', 'p' } end
@@ -53,46 +53,44 @@ local now = time_now(given_now, project_last)
 -- says; nobody waits; the policy is the one it was granted under; usage is told and not above its estimate; every gate's
 -- slot is still the one the permit was granted in. Everything else takes the longer path, which starts from what is
 -- stored.
-local plain = told and permit and permit[STATE] == 'running' and permit[NONCE] == nonce and permit[STAMP] == held[1]
-  and not nothing_sent and how ~= 'refused' and how ~= 'spent' and due > now and now >= project_last
-local changed, at, used_at = { nil, nil, nil, nil }, SCOPES, 0
-for i = 1, plain and count or 0 do
-  local layout, record, n = held[1 + 2 * i], held[2 + 2 * i], permit[at + 1]
-  if used[used_at + 1] ~= permit[at] or used[used_at + 2] ~= n or not layout or not record
-    or string.byte(permit[at], 1) == COUNT_SCOPE or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
+local plain = told and not counts and permit and permit[STATE] == 'running' and permit[NONCE] == nonce
+  and permit[STAMP] == held[1] and (how == 'settled' or how == 'throttled') and due > now and now >= project_last
+local at, used_at = SCOPES, 1
+for f = 3, plain and 2 * count + 1 or 0, 2 do
+  local layout, record, name, n = held[f], held[f + 1], permit[at], permit[at + 1]
+  if used[used_at] ~= name or used[used_at + 1] ~= n or not layout or not record
+    or #layout < HEADER_BYTES + LIMIT_BYTES * n or #record ~= RECORD_HEAD_BYTES + LEVEL_BYTES * n then
     plain = false
     break
   end
-  local doubles = string.sub(DOUBLES, 1, 3 + 3 * n)
-  local levels = { struct.unpack(doubles, record) }
+  local doubles = n == 0 and '<dd' or string.sub(DOUBLES, 1, 3 + 3 * n)
+  local levels, granted, head = { struct.unpack(doubles, record) }, permit[GRANTED], HEAD_FROM
   local last = levels[1]
-  for k = 1, n do
-    local _, _, rate, factor, tick, capacity, _, width =
-      struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (k - 1))
-    local back = permit[at + 1 + k] - used[used_at + 2 + k]
-    local level = refilled(levels[3 * k], capacity, rate, floor(now / tick) - floor(last / tick))
+  at, used_at = at + 2, used_at + 2
+  for k = 3, 3 * n, 3 do
+    local _, rate, factor, tick, capacity, _, width = struct.unpack(LIMIT_HEAD, layout, head)
+    local back, level = permit[at] - used[used_at], refilled(levels[k], capacity, rate, (now - now % tick - (last - last % tick)) / tick)
     if back < 0 or level ~= level then plain = false end
     if width > 0 then
       local into_slot = now % width
-      if now - last > into_slot or now - permit[GRANTED] > into_slot then plain = false end
-      if rate == 0 and levels[3 * k + 1] < back then plain = false end
-      levels[3 * k + 1] = levels[3 * k + 1] - back
+      if now - last > into_slot or now - granted > into_slot then plain = false end
+      if rate == 0 and levels[k + 1] < back then plain = false end
+      levels[k + 1] = levels[k + 1] - back
     end
-    if level >= capacity then levels[3 * k + 2] = now end
-    if levels[3 * k + 2] <= permit[GRANTED] then level = given_back(level, capacity, factor, back) end
-    levels[3 * k] = level
+    if level >= capacity then levels[k + 2] = now end
+    if levels[k + 2] <= granted then level = refilled(level, capacity, factor, back) end
+    levels[k], at, used_at, head = level, at + 1, used_at + 1, head + LIMIT_BYTES
   end
   levels[1], levels[2] = now, levels[2] - 1
-  changed[2 * i - 1], changed[2 * i] = permit[at], struct.pack(doubles, unpack(levels))
-  at, used_at = at + 2 + n, used_at + 2 + n
+  fields[f - 2], fields[f - 1] = name, struct.pack(doubles, unpack(levels))
 end
 if plain and not permit[at] then
   if memo ~= '' then permit[MEMO] = memo end
-  local forgotten = remember(id, permit, how, now)
+  local forgotten, last = remember(id, permit, how, now), 2 * count
   if forgotten < due then
-    changed[2 * count + 1], changed[2 * count + 2] = '!due', forgotten
+    fields[last + 1], fields[last + 2], last = '!due', forgotten, last + 2
   end
-  redis.call('HSET', levels_key, unpack(changed))
+  redis.call('HSET', levels_key, unpack(fields, 1, last))
   return { 'ended', how, 0, permit[MEMO] }
 end
 
