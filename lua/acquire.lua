@@ -109,7 +109,8 @@ if fits then
   return { 'granted', nonce, lease, now, memo, 0 }
 end
 
--- 3. The longer path.
+-- 3. The longer path. A function, because functions are cheaper to define in one (README.md).
+local function longer()
 --#include lib/hold
 --#include lib/calendar
 --#include lib/scope
@@ -121,220 +122,222 @@ end
 --#include lib/expire
 --#include lib/short
 --#include lib/serve
-local scopes, places = {}, {}
-at, now = FIRST_SCOPE, nil
-for i = 1, count do
-  local name, n = permit[at], permit[at + 1]
-  local s = read_scope(name, held[1 + 2 * i], held[2 + 2 * i])
-  if s then
-    now = now or time_now(given_now, s.levels[1])
-    advance(s, now)
-  elseif i > 1 and held[1 + 2 * i] and not held[2 + 2 * i] and layout_field(name) ~= '=' .. name then
-    s = fresh_scope(name, held[1 + 2 * i], now)
-  else
-    return { 'lost', name }
-  end
-  if s.n ~= n then return redis.error_reply('BADARG limits') end
-  scopes[i], places[i], book[name] = s, at + 1, s
-  at = at + 2 + n
-end
-local settings = redis.call('HMGET', levels_key, '!mode', '!most')
-local shadow, most = settings[1] == 'shadow', tonumber(settings[2]) or 0
-if not line.load() then return { 'lost', 'waiters' } end
-if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
-
-if may_wait > 0 or line.waiting > 0 then
-  -- The line is ordered as text, which needs its separator to itself.
-  for _, text in ipairs({ id, host, agent }) do
-    if text == '' or string.find(text, '|', 1, true) then return redis.error_reply('BADARG id, host or agent') end
-  end
-  if not string.find(flow, '^[^|]+|[^|]+$') then return redis.error_reply('BADARG flow') end
-end
-
--- Why it can never start: a reply, or nil.
-local function refusal()
+  local scopes, places = {}, {}
+  at, now = FIRST_SCOPE, nil
   for i = 1, count do
-    local how, limit, cost, ceiling = impossible(scopes[i], permit, places[i])
-    if how then return { how, scopes[i].name, limit, cost, ceiling } end
+    local name, n = permit[at], permit[at + 1]
+    local s = read_scope(name, held[1 + 2 * i], held[2 + 2 * i])
+    if s then
+      now = now or time_now(given_now, s.levels[1])
+      advance(s, now)
+    elseif i > 1 and held[1 + 2 * i] and not held[2 + 2 * i] and layout_field(name) ~= '=' .. name then
+      s = fresh_scope(name, held[1 + 2 * i], now)
+    else
+      return { 'lost', name }
+    end
+    if s.n ~= n then return redis.error_reply('BADARG limits') end
+    scopes[i], places[i], book[name] = s, at + 1, s
+    at = at + 2 + n
   end
-  return nil
-end
+  local settings = redis.call('HMGET', levels_key, '!mode', '!most')
+  local shadow, most = settings[1] == 'shadow', tonumber(settings[2]) or 0
+  if not line.load() then return { 'lost', 'waiters' } end
+  if not redis.call('ZSCORE', times_key, '!') then return { 'lost', 'times' } end
 
-local me = line.waiter(id, 0, 0, nil, permit)
+  if may_wait > 0 or line.waiting > 0 then
+    -- The line is ordered as text, which needs its separator to itself.
+    for _, text in ipairs({ id, host, agent }) do
+      if text == '' or string.find(text, '|', 1, true) then return redis.error_reply('BADARG id, host or agent') end
+    end
+    if not string.find(flow, '^[^|]+|[^|]+$') then return redis.error_reply('BADARG flow') end
+  end
 
-local function grant()
-  permit[GRANTED] = now
-  redis.call('ZADD', times_key, now + lease, id)
-  write_permit(id, permit)
-  take_all(permit, now, shadow)
-  return { 'granted', nonce, lease, now, memo, 0 }
-end
+  -- Why it can never start: a reply, or nil.
+  local function refusal()
+    for i = 1, count do
+      local how, limit, cost, ceiling = impossible(scopes[i], permit, places[i])
+      if how then return { how, scopes[i].name, limit, cost, ceiling } end
+    end
+    return nil
+  end
 
--- In shadow mode everybody starts at once; the reply tells what they would have met.
-local function shadow_grant()
-  local no, exact, scope, limit, full = refusal(), obstacle(me, now)
-  local reply = grant()
-  if no then
-    reply[7], reply[8], reply[9], reply[10] = -1, 0, no[2], no[3]
-  elseif exact then
-    reply[7], reply[8], reply[9], reply[10] = math.max(exact, full and 1000 or 1), exact, scope, limit
-  else
+  local me = line.waiter(id, 0, 0, nil, permit)
+
+  local function grant()
+    permit[GRANTED] = now
+    redis.call('ZADD', times_key, now + lease, id)
+    write_permit(id, permit)
+    take_all(permit, now, shadow)
+    return { 'granted', nonce, lease, now, memo, 0 }
+  end
+
+  -- In shadow mode everybody starts at once; the reply tells what they would have met.
+  local function shadow_grant()
+    local no, exact, scope, limit, full = refusal(), obstacle(me, now)
+    local reply = grant()
+    if no then
+      reply[7], reply[8], reply[9], reply[10] = -1, 0, no[2], no[3]
+    elseif exact then
+      reply[7], reply[8], reply[9], reply[10] = math.max(exact, full and 1000 or 1), exact, scope, limit
+    else
+      return reply
+    end
+    redis.call('HINCRBY', levels_key, '#shadowed', 1)
     return reply
   end
-  redis.call('HINCRBY', levels_key, '#shadowed', 1)
+
+  -- Whether a scope that would be made for this call is one too many.
+  local function too_many()
+    for i = 1, count do
+      local template = string.sub(scopes[i].name, 1, 2)
+      local bound = scopes[i].fresh and redis.call('HMGET', levels_key, '+' .. template, '^' .. template, '!scan')
+      if bound and bound[2] and (tonumber(bound[1]) or 0) >= tonumber(bound[2]) then
+        local page = redis.call('HSCAN', levels_key, bound[3] or 0, 'MATCH', template .. '?*', 'COUNT', 100)
+        redis.call('HSET', levels_key, '!scan', page[1])
+        local swept = false
+        for k = 1, #page[2], 2 do
+          local record = page[2][k + 1]
+          local idle = #record >= RECORD_HEAD_BYTES and select(2, struct.unpack('<dd', record)) == 0
+          if not swept and idle and not book[page[2][k]] then swept = sweep(page[2][k], now) end
+        end
+        if not swept then return { 'full', tonumber(bound[1]), tonumber(bound[2]), template } end
+      end
+    end
+    return nil
+  end
+
+  -- Expire first, then read the record again: a permit whose lease ended a moment ago must not look alive.
+  expire(now)
+  local earlier_permit = read_permit(redis.call('HGET', permits_key, id))
+  local waits = not earlier_permit and line.read(id, redis.call('HGET', waiters_key, id)) or nil
+  local reply, served = nil, false
+  if earlier_permit and earlier_permit[STATE] == 'withdrawn' and earlier_permit[NONCE] ~= nonce then
+    -- That wait is over; this is another one.
+    forget(id)
+    earlier_permit = nil
+  end
+
+  -- The longest way: into the line, and then whoever's turn it is starts.
+  local function stand_in_line()
+    -- Its own scopes are there from now on, or a thousand waiters could make a thousand of them past their bound.
+    for i = 1, may_wait > 0 and count or 0 do
+      made(scopes[i], now)
+    end
+    local before = waits
+    local arrival, place = before and before.arrival, before and before.place
+    if before and before.permit[STATE] == PLACE then
+      line.places, before, place = line.places - 1, nil, nil
+    end
+    if not arrival then
+      line.seq = line.seq + 1
+      arrival = line.seq
+    end
+    line.changed = true
+    permit[GRANTED] = before and before.permit[GRANTED] or now
+    local w = line.waiter(id, arrival, now + may_wait + GRACE, place, permit)
+    if before and (before.class ~= w.class or before.flow ~= w.flow) then w.place = nil end
+    line.alive(host, now)
+    if before then
+      -- Counted twice for a moment: the line must not look empty between.
+      line.count_in(w)
+      line.leave(before, now, w.line == before.line)
+      line.stand(w, now)
+    else
+      line.enter(w, now)
+    end
+    if may_wait == 0 and not before then trying = id end
+    serve(stamp, now, id)
+    served = true
+    local granted = read_permit(redis.call('HGET', permits_key, id))
+    if granted then
+      return { 'granted', granted[NONCE], granted[LEASE], now, granted[MEMO], 0 }
+    end
+    local exact, scope, limit, full = obstacle(me, now)
+    if not exact then
+      exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
+    end
+    local wait, position = line.outlook(w, exact, full)
+    if may_wait == 0 and not before then
+      line.forget(w, now)
+      -- What it was short on was closed for all others; it waits for nothing.
+      serve(stamp, now, nil)
+      return { 'wait', wait, exact, scope, limit, position }
+    end
+    return { 'waiting', wait, exact, scope, limit, position, -1 }
+  end
+
+  local function new_call()
+    local no = refusal() or too_many()
+    if no then
+      if waits then line.forget(waits, now) end
+      return no
+    end
+    local exact, scope, limit, short_of_slots = obstacle(me, now)
+    local pause = limit == 'hold' and exact > may_wait and hold.of(scope)
+    if pause then
+      if waits then line.forget(waits, now) end
+      local told = hold.told(pause, now)
+      return { 'hold', told[2], scope, told[3], told[4], told[5] }
+    end
+    if line.waiting == 0 and not exact then
+      if waits then line.forget(waits, now) end
+      return grant()
+    end
+    local nobody = line.waiting == 0
+    if (exact and exact > may_wait and may_wait > 0) or (nobody and may_wait == 0) then
+      if waits then line.forget(waits, now) end
+      local wait = exact
+      -- Slots have no exact time: the next instant at which anything is due here, a millisecond at least.
+      if short_of_slots then wait = math.max(exact, math.min(first_due() - now, lease), 1000) end
+      return { 'wait', wait, exact, scope, limit, 0 }
+    end
+    if not waits and may_wait > 0 then
+      if line.waiting >= most then return { 'full', line.waiting, most, 'line' } end
+      local mine = agent ~= '-' and tonumber(redis.call('HGET', waiters_key, '%' .. agent) or 0) or 0
+      local half = math.max(1, floor(most / 2))
+      if mine >= half then return { 'full', mine, half, 'agent' } end
+    end
+    return stand_in_line()
+  end
+
+  if earlier_permit then
+    if earlier_permit[DIGEST] ~= digest then
+      reply = { 'conflict' }
+    elseif earlier_permit[STATE] == 'granted' then
+      claim(id, earlier_permit, now)
+      -- The host it was granted to may be gone, or have given up: what it still undoes must not be this.
+      earlier_permit[NONCE], earlier_permit[HOST] = nonce, host
+      write_permit(id, earlier_permit)
+      reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
+    elseif earlier_permit[STATE] == 'running' then
+      if earlier_permit[HOST] ~= host then
+        earlier_permit[HOST] = host
+        write_permit(id, earlier_permit)
+      end
+      reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
+    else
+      reply = { 'ended', earlier_permit[STATE] }
+    end
+  elseif waits and waits.permit[DIGEST] ~= digest and waits.permit[STATE] ~= PLACE then
+    reply = { 'conflict' }
+  else
+    if waits and waits.permit[DIGEST] ~= digest then
+      line.forget(waits, now)
+      waits = nil
+    end
+    if shadow then
+      if waits then line.forget(waits, now) end
+      reply = shadow_grant()
+    else
+      reply = new_call()
+    end
+  end
+  if not served then serve(stamp, now, nil) end
+  local next_due = first_due()
+  if reply[1] == 'waiting' then reply[7] = more and 1 or until_next(next_due, now) end
+  line.save()
+  save(reply, calm_until(next_due), due)
+  announce()
   return reply
 end
-
--- Whether a scope that would be made for this call is one too many.
-local function too_many()
-  for i = 1, count do
-    local template = string.sub(scopes[i].name, 1, 2)
-    local bound = scopes[i].fresh and redis.call('HMGET', levels_key, '+' .. template, '^' .. template, '!scan')
-    if bound and bound[2] and (tonumber(bound[1]) or 0) >= tonumber(bound[2]) then
-      local page = redis.call('HSCAN', levels_key, bound[3] or 0, 'MATCH', template .. '?*', 'COUNT', 100)
-      redis.call('HSET', levels_key, '!scan', page[1])
-      local swept = false
-      for k = 1, #page[2], 2 do
-        local record = page[2][k + 1]
-        local idle = #record >= RECORD_HEAD_BYTES and select(2, struct.unpack('<dd', record)) == 0
-        if not swept and idle and not book[page[2][k]] then swept = sweep(page[2][k], now) end
-      end
-      if not swept then return { 'full', tonumber(bound[1]), tonumber(bound[2]), template } end
-    end
-  end
-  return nil
-end
-
--- Expire first, then read the record again: a permit whose lease ended a moment ago must not look alive.
-expire(now)
-local earlier_permit = read_permit(redis.call('HGET', permits_key, id))
-local waits = not earlier_permit and line.read(id, redis.call('HGET', waiters_key, id)) or nil
-local reply, served = nil, false
-if earlier_permit and earlier_permit[STATE] == 'withdrawn' and earlier_permit[NONCE] ~= nonce then
-  -- That wait is over; this is another one.
-  forget(id)
-  earlier_permit = nil
-end
-
--- The longest way: into the line, and then whoever's turn it is starts.
-local function stand_in_line()
-  -- Its own scopes are there from now on, or a thousand waiters could make a thousand of them past their bound.
-  for i = 1, may_wait > 0 and count or 0 do
-    made(scopes[i], now)
-  end
-  local before = waits
-  local arrival, place = before and before.arrival, before and before.place
-  if before and before.permit[STATE] == PLACE then
-    line.places, before, place = line.places - 1, nil, nil
-  end
-  if not arrival then
-    line.seq = line.seq + 1
-    arrival = line.seq
-  end
-  line.changed = true
-  permit[GRANTED] = before and before.permit[GRANTED] or now
-  local w = line.waiter(id, arrival, now + may_wait + GRACE, place, permit)
-  if before and (before.class ~= w.class or before.flow ~= w.flow) then w.place = nil end
-  line.alive(host, now)
-  if before then
-    -- Counted twice for a moment: the line must not look empty between.
-    line.count_in(w)
-    line.leave(before, now, w.line == before.line)
-    line.stand(w, now)
-  else
-    line.enter(w, now)
-  end
-  if may_wait == 0 and not before then trying = id end
-  serve(stamp, now, id)
-  served = true
-  local granted = read_permit(redis.call('HGET', permits_key, id))
-  if granted then
-    return { 'granted', granted[NONCE], granted[LEASE], now, granted[MEMO], 0 }
-  end
-  local exact, scope, limit, full = obstacle(me, now)
-  if not exact then
-    exact, scope, limit, full = 0, 'c:' .. w.class, 'line', true
-  end
-  local wait, position = line.outlook(w, exact, full)
-  if may_wait == 0 and not before then
-    line.forget(w, now)
-    -- What it was short on was closed for all others; it waits for nothing.
-    serve(stamp, now, nil)
-    return { 'wait', wait, exact, scope, limit, position }
-  end
-  return { 'waiting', wait, exact, scope, limit, position, -1 }
-end
-
-local function new_call()
-  local no = refusal() or too_many()
-  if no then
-    if waits then line.forget(waits, now) end
-    return no
-  end
-  local exact, scope, limit, short_of_slots = obstacle(me, now)
-  local pause = limit == 'hold' and exact > may_wait and hold.of(scope)
-  if pause then
-    if waits then line.forget(waits, now) end
-    local told = hold.told(pause, now)
-    return { 'hold', told[2], scope, told[3], told[4], told[5] }
-  end
-  if line.waiting == 0 and not exact then
-    if waits then line.forget(waits, now) end
-    return grant()
-  end
-  local nobody = line.waiting == 0
-  if (exact and exact > may_wait and may_wait > 0) or (nobody and may_wait == 0) then
-    if waits then line.forget(waits, now) end
-    local wait = exact
-    -- Slots have no exact time: the next instant at which anything is due here, a millisecond at least.
-    if short_of_slots then wait = math.max(exact, math.min(first_due() - now, lease), 1000) end
-    return { 'wait', wait, exact, scope, limit, 0 }
-  end
-  if not waits and may_wait > 0 then
-    if line.waiting >= most then return { 'full', line.waiting, most, 'line' } end
-    local mine = agent ~= '-' and tonumber(redis.call('HGET', waiters_key, '%' .. agent) or 0) or 0
-    local half = math.max(1, floor(most / 2))
-    if mine >= half then return { 'full', mine, half, 'agent' } end
-  end
-  return stand_in_line()
-end
-
-if earlier_permit then
-  if earlier_permit[DIGEST] ~= digest then
-    reply = { 'conflict' }
-  elseif earlier_permit[STATE] == 'granted' then
-    claim(id, earlier_permit, now)
-    -- The host it was granted to may be gone, or have given up: what it still undoes must not be this.
-    earlier_permit[NONCE], earlier_permit[HOST] = nonce, host
-    write_permit(id, earlier_permit)
-    reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
-  elseif earlier_permit[STATE] == 'running' then
-    if earlier_permit[HOST] ~= host then
-      earlier_permit[HOST] = host
-      write_permit(id, earlier_permit)
-    end
-    reply = { 'granted', earlier_permit[NONCE], earlier_permit[LEASE], now, earlier_permit[MEMO], 1 }
-  else
-    reply = { 'ended', earlier_permit[STATE] }
-  end
-elseif waits and waits.permit[DIGEST] ~= digest and waits.permit[STATE] ~= PLACE then
-  reply = { 'conflict' }
-else
-  if waits and waits.permit[DIGEST] ~= digest then
-    line.forget(waits, now)
-    waits = nil
-  end
-  if shadow then
-    if waits then line.forget(waits, now) end
-    reply = shadow_grant()
-  else
-    reply = new_call()
-  end
-end
-if not served then serve(stamp, now, nil) end
-local next_due = first_due()
-if reply[1] == 'waiting' then reply[7] = more and 1 or until_next(next_due, now) end
-line.save()
-save(reply, calm_until(next_due), due)
-announce()
-return reply
+return longer()
