@@ -45,17 +45,15 @@ local permit = read_permit(redis.call('HGET', permits_key, id))
 if not permit and redis.call('HEXISTS', permits_key, '!') == 0 then return { 'lost', 'permits' } end
 local held = redis.call('HMGET', levels_key, unpack(fields))
 local due = tonumber(held[2])
-if not held[1] or not due or not held[4] or #held[4] < RECORD_HEAD_BYTES then return { 'lost', 'levels' } end
-local project_last = struct.unpack('<d', held[4])
-local now = time_now(given_now, project_last)
+if not held[1] or not due then return { 'lost', 'levels' } end
 
 -- 2. The uncontended path, in one pass and in memory until all of it is plain: nothing is due, so the record is what it
 -- says; nobody waits; the policy is the one it was granted under; usage is told and not above its estimate; every gate's
 -- slot is still the one the permit was granted in. Everything else takes the longer path, which starts from what is
 -- stored.
 local plain = told and not counts and permit and permit[STATE] == 'running' and permit[NONCE] == nonce
-  and permit[STAMP] == held[1] and (how == 'settled' or how == 'throttled') and due > now and now >= project_last
-local at, used_at = SCOPES, 1
+  and permit[STAMP] == held[1] and (how == 'settled' or how == 'throttled')
+local now, at, used_at = nil, SCOPES, 1
 for f = 3, plain and 2 * count + 1 or 0, 2 do
   local layout, record, name, n = held[f], held[f + 1], permit[at], permit[at + 1]
   if used[used_at] ~= name or used[used_at + 1] ~= n or not layout or not record
@@ -66,6 +64,11 @@ for f = 3, plain and 2 * count + 1 or 0, 2 do
   local doubles = n == 0 and '<dd' or string.sub(DOUBLES, 1, 3 + 3 * n)
   local levels, granted, head = { struct.unpack(doubles, record) }, permit[GRANTED], HEAD_FROM
   local last = levels[1]
+  now = now or time_now(given_now, last)
+  if not (due > now and now >= last) then
+    plain = false
+    break
+  end
   at, used_at = at + 2, used_at + 2
   for k = 3, 3 * n, 3 do
     local _, rate, factor, tick, capacity, _, width = struct.unpack(LIMIT_HEAD, layout, head)
@@ -108,6 +111,7 @@ local function longer()
 --#include lib/serve
   local project = read_scope('p', held[3], held[4])
   if not project then return { 'lost', 'levels' } end
+  now = now or time_now(given_now, project.levels[1])
   advance(project, now)
   book.p = project
   if not line.load() then return { 'lost', 'waiters' } end
