@@ -194,7 +194,7 @@ if not sound then
   for k = 1, #permits, 2 do
     if permits[k] ~= '!' then
       local permit = read_permit(permits[k + 1])
-      local ends = forget_at(now, REMEMBER_ENDED)
+      local ends = forget_at(now)
       if permit and (permit[STATE] == 'running' or permit[STATE] == 'granted') then
         local scope = SCOPES
         while permit[scope] do
@@ -207,7 +207,7 @@ if not sound then
       if permit and permit[STAMP] then
         -- Its costs stand by places that may be others' now: whatever it used, no level of today took it.
         permit[STAMP] = '0:'
-        write_permit(permits[k], permit)
+        redis.call('HSET', permits_key, permits[k], cmsgpack.pack(unpack(permit)))
       end
       if permit then
         redis.call('ZADD', times_key, ends, permits[k])

@@ -25,27 +25,12 @@
 local EXACT = 9007199254740991
 local floor, ceil = math.floor, math.ceil
 
--- The level after `ticks` more ticks. One above the capacity (the limit was lowered) is cut to it.
-local function refilled(level, capacity, rate, ticks)
+-- The level after `times` more of `each` level units: ticks that refill it, or units of cost given back. Never above the
+-- capacity: one that is above it already (the limit was lowered) is cut to it.
+local function refilled(level, capacity, each, times)
   if level >= capacity then return capacity end
-  if ticks <= 0 then return level end
-  local filled = level + ticks * rate
-  if filled > capacity then return capacity end
-  return filled
-end
-
--- The level after `units` of cost are taken, and whether the floor under the debt cut some of it off. `debt`: shadow mode's
--- own floor, in units. It charges what nobody was held back for; without a floor all would seem to wait for ever.
-local function taken(level, capacity, factor, units, debt)
-  local lowest = capacity - EXACT
-  if debt then return math.max(level - units * factor, math.min(level, math.max(lowest, -debt * factor))), false end
-  if units > floor((level - lowest) / factor) then return lowest, true end
-  return level - units * factor, false
-end
-
--- The level after `units` of cost are given back: never above the capacity.
-local function given_back(level, capacity, factor, units)
-  local filled = level + units * factor
+  if times <= 0 then return level end
+  local filled = level + times * each
   if filled > capacity then return capacity end
   return filled
 end

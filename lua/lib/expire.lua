@@ -6,8 +6,21 @@
 -- #<scope>|<agent> when an agent no longer counts; &<host> when to see whether it is silent for good; ><scope> a hold's next instant;
 -- ^<scope> the next step of its amount in force; $<scope> when the first of its windows ends; <<n> instants are being set back, all
 -- but the last n of them are still to be looked at.
-local EXPIRE_AT_MOST = 32
+local EXPIRE_AT_MOST, REMEMBER_EXPIRED = 32, 3600000000
 local AGENT_COUNTS, DROP_AT_MOST = 300000000, 20
+
+-- The policy version a permit's costs stand by.
+local function version_of(permit) return tonumber(string.match(permit[STAMP], '^%d+')) or 0 end
+
+local function write_permit(id, permit)
+  redis.call('HSET', permits_key, id, cmsgpack.pack(unpack(permit)))
+end
+
+local function forget(id)
+  -- First what can still fail, on a damaged key.
+  redis.call('ZREM', times_key, id)
+  redis.call('HDEL', permits_key, id)
+end
 
 local function agent_entry(scope, agent) return '#' .. scope .. '|' .. agent end
 

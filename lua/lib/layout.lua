@@ -102,7 +102,7 @@ local function carry_over(before, new)
     local units = level >= 0 and floor(level / before.factor) or -ceil(-level / before.factor)
     units = floor(units * new.unit / before.unit)
     new.level = units < 0 and taken(0, new.capacity, new.factor, -units)
-      or given_back(0, new.capacity, new.factor, units)
+      or refilled(0, new.capacity, new.factor, units)
   end
   new.recent, new.full, new.ring = before.recent, before.full, before.ring
   local same_slots = before.width == new.width and before.unit == new.unit and by_windows(before) == by_windows(new)

@@ -10,17 +10,14 @@
 -- or when it is forgotten.
 local STATE, DIGEST, NONCE, MEMO, HOST, STAMP, GRANTED, LEASE, FLOW, WEIGHT, AGENT, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 
-local REMEMBER_ENDED, REMEMBER_EXPIRED = 600000000, 3600000000
--- Above this many records an ended id is remembered for 10 s only, so that a fast fleet cannot fill the memory.
-local CROWDED, REMEMBER_CROWDED = 100000, 10000000
--- Ids are forgotten in steps of 5 s, many at a time: else nearly every call of a busy project would find one due. Within
--- the millisecond after a step they keep the order in which they came, so that a new one always goes to the end of its
--- step: among thousands of equal instants Redis would compare ids all over its memory to find the place.
-local FORGET_STEP, FORGET_WITHIN = 5000000, 5000
-
+-- When an id is forgotten that is remembered for so long, else for 10 min. Ids are forgotten in steps of 5 s, many at a time: else
+-- nearly every call of a busy project would find one due. Within the millisecond after a step (5 s / 5000) they keep the order in
+-- which they came, so that a new one always goes to the end of its step: among thousands of equal instants Redis would compare ids
+-- all over its memory to find the place.
 local function forget_at(now, after)
-  local into_step = (now + after) % FORGET_STEP
-  return now + after - into_step + FORGET_STEP + floor(into_step / FORGET_WITHIN)
+  local at = now + (after or 600000000)
+  local into_step = at % 5000000
+  return at - into_step + 5000000 + (into_step - into_step % 5000) / 5000
 end
 
 -- Nil if there is none, or something that is no record: one such must not stop what is done for all others.
@@ -33,29 +30,18 @@ local function read_permit(raw)
   return sound(pcall(cmsgpack.unpack, raw))
 end
 
--- The policy version a permit's costs stand by.
-local function version_of(permit) return tonumber(string.match(permit[STAMP], '^%d+')) or 0 end
-
-local function write_permit(id, permit)
-  redis.call('HSET', permits_key, id, cmsgpack.pack(unpack(permit)))
-end
-
-local function forget(id)
-  -- First what can still fail, on a damaged key.
-  redis.call('ZREM', times_key, id)
-  redis.call('HDEL', permits_key, id)
-end
-
--- Ends a permit for good: a small record stays so that repeats can be told from strangers. Returns when it is forgotten.
+-- Ends a permit for good: a small record stays so that repeats can be told from strangers. Returns when it is forgotten. Takes no
+-- names from outside, as layout_field() does not.
 local function remember(id, permit, state, now)
-  local after = REMEMBER_ENDED
-  if redis.call('HLEN', permits_key) > CROWDED then
-    after = REMEMBER_CROWDED
+  local levels_key, permits_key, times_key, after = KEYS[2], KEYS[3], KEYS[6], nil
+  -- Above this many records for 10 s only, so that a fast fleet cannot fill the memory.
+  if redis.call('HLEN', permits_key) > 100000 then
+    after = 10000000
     redis.call('HINCRBY', levels_key, '#forgotten_early', 1)
   end
   local forgotten = forget_at(now, after)
   -- First what can still fail, on a damaged key.
   redis.call('ZADD', times_key, forgotten, id)
-  redis.call('HSET', permits_key, id, cmsgpack.pack(state, permit[DIGEST], permit[NONCE], permit[MEMO]))
+  redis.call('HSET', permits_key, id, cmsgpack.pack(state, unpack(permit, 2, 4)))
   return forgotten
 end

@@ -18,59 +18,61 @@
 --                oldest first.
 local AGENT_SCOPE, TEAM_SCOPE, RUN_SCOPE, COUNT_SCOPE = 97, 101, 114, 110
 
+-- The field of a scope's layout, and the scope's kind. Numbers, not the names above: what a function takes from outside costs
+-- each time it is defined, and this one is on every call.
 local function layout_field(name)
   local kind = string.byte(name, 1)
-  if kind == AGENT_SCOPE or kind == TEAM_SCOPE or kind == RUN_SCOPE then return '=' .. string.sub(name, 1, 2) end
-  return '=' .. name
+  if kind == 97 or kind == 101 or kind == 114 then return '=' .. string.sub(name, 1, 2), kind end
+  return '=' .. name, kind
 end
 
 -- A call's scopes and costs lie flat in one list: name, n, n costs, name, n, n costs, ... Puts the ones that stand in
 -- ARGV from `at` to before `till` into `list` after its first `last` values, as numbers, and into `fields` after its first two what
--- each scope is stored under. Returns how many scopes there were, or nil and what is wrong. The lists come with room
--- (`nil, nil`) for what a call mostly has: a table that grows is copied again and again.
+-- each scope is stored under. Returns how many scopes there were, or nil; what is wrong; and whether one of them counts agents.
+-- The lists come with room (`nil, nil`) for what a call mostly has: a table that grows is copied again and again.
 local function read_costs(list, last, fields, at, till)
-  local scopes = 0
+  local args, scopes, field, counts = ARGV, 0, 2, false
   while at < till do
-    local name = ARGV[at]
-    local n = tonumber(ARGV[at + 1])
-    if not n or not (n >= 0 and n <= 32) then return nil, 'limits' end
+    local name, n = args[at], tonumber(args[at + 1])
+    if not n or not (n >= 0 and n <= 32) or n % 1 ~= 0 then return nil, 'limits' end
+    for k = 4, field, 2 do
+      if fields[k] == name then return nil, 'scopes' end
+    end
+    local layout, kind = layout_field(name)
+    counts, scopes = counts or kind == 110, scopes + 1
+    fields[field + 1], fields[field + 2] = layout, name
     list[last + 1], list[last + 2] = name, n
+    field, last, at = field + 2, last + 2, at + 2
     for i = 1, n do
-      local cost = tonumber(ARGV[at + 1 + i])
+      local cost = tonumber(args[at])
       if not cost or not (cost >= 0 and cost < EXACT) or cost % 1 ~= 0 then return nil, 'cost' end
-      list[last + 2 + i] = cost
+      last, at = last + 1, at + 1
+      list[last] = cost
     end
-    for k = 1, scopes do
-      if fields[2 + 2 * k] == name then return nil, 'scopes' end
-    end
-    scopes = scopes + 1
-    fields[1 + 2 * scopes], fields[2 + 2 * scopes] = layout_field(name), name
-    last, at = last + 2 + n, at + 2 + n
   end
   if at > till then return nil, 'limits' end
   if scopes > 16 then return nil, 'scopes' end
-  return scopes
+  return scopes, nil, counts
 end
 
 -- The time of this run in us: the given one (tests), else Redis's clock, read once. A step back of up to 1 s freezes
 -- time at the project's last; a larger one is taken over, no level gets credit for it, and it is counted.
-local SMALL_STEP = 1000000
 local clock_stepped = false
 local function time_now(given, last)
-  local now = tonumber(given)
+  local now = given ~= '' and tonumber(given)
   if not now then
     local t = redis.call('TIME')
     now = t[1] * 1000000 + t[2]
   end
   if now >= last then return now end
-  if last - now <= SMALL_STEP then return last end
+  if last - now <= 1000000 then return last end
   clock_stepped = true
   return now
 end
 
--- A limit's first eight numbers are all that the uncontended paths need.
-local LIMIT_HEAD = '<dddddddd'
 local LIMIT, LIMIT_BYTES, HEADER_BYTES = '<dddddddddddd', 96, 16
+-- Of a limit the uncontended paths need the seven numbers after `since`, and where those of the first one stand.
+local LIMIT_HEAD, HEAD_FROM = '<ddddddd', HEADER_BYTES + 9
 -- A record: last and used, then three numbers a limit.
 local RECORD_HEAD_BYTES, LEVEL_BYTES = 16, 24
 -- As many as a record can have: 2 + 3 x 32. A constant, because string.rep on every call is not free.

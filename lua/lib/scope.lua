@@ -115,7 +115,7 @@ local function fresh_scope(name, layout, now)
   local levels = { now, 0 }
   local slots, n = struct.unpack('<dd', layout)
   for i = 1, n do
-    local _, _, _, _, _, capacity = struct.unpack(LIMIT_HEAD, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (i - 1))
+    local _, _, _, _, _, capacity = struct.unpack(LIMIT, layout, HEADER_BYTES + 1 + LIMIT_BYTES * (i - 1))
     levels[3 * i], levels[3 * i + 1], levels[3 * i + 2] = capacity, 0, now
   end
   local s = {
@@ -199,6 +199,15 @@ local function shortage(s, list, at, kept)
   return short
 end
 
+-- The level after `units` of cost are taken, and whether the floor under the debt cut some of it off. `debt`: shadow mode's
+-- own floor, in units. It charges what nobody was held back for; without a floor all would seem to wait for ever.
+local function taken(level, capacity, factor, units, debt)
+  local lowest = capacity - EXACT
+  if debt then return math.max(level - units * factor, math.min(level, math.max(lowest, -debt * factor))), false end
+  if units > floor((level - lowest) / factor) then return lowest, true end
+  return level - units * factor, false
+end
+
 -- The name of what is short.
 local function short_name(s, short)
   return short.pause and 'hold' or short.why and limit_names(s)[short.why] or slots_name(s)
@@ -252,7 +261,7 @@ local function correct(s, version, granted, list, at, n, used, used_at, shadow)
         back = 0
       elseif back > 0 then
         if levels[3 * i + 2] <= granted then
-          levels[3 * i] = given_back(levels[3 * i], capacity, factor, back)
+          levels[3 * i] = refilled(levels[3 * i], capacity, factor, back)
           -- Told now: who starts in this very run takes from it at once.
           if levels[3 * i] >= capacity then levels[3 * i + 2] = levels[1] end
         end
