@@ -321,7 +321,7 @@ local function latest(member, now)
   if not permit then return nil end
   if permit[STATE] == 'running' then return now + permit[LEASE] end
   if permit[STATE] == 'granted' then return now + CLAIM end
-  return forget_at(now, permit[STATE] == 'expired' and REMEMBER_EXPIRED or REMEMBER_ENDED)
+  return forget_at(now, permit[STATE] == 'expired' and REMEMBER_EXPIRED or nil)
 end
 
 -- The clock was set back: no lease, claim or memory of an end lasts longer for that than one that begins now, and no host has
