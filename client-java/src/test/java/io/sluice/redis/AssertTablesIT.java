@@ -162,14 +162,15 @@ class AssertTablesIT {
 
     @Test
     void hostsKnowTheirNumberAndRank() {
-        scripts.beat(T0, "b");
-        scripts.beat(T0, "d");
-        scripts.beat(T0 - 2 * MIN, "gone");
-        assertThat(scripts.run(Script.INSPECT, List.of(Long.toString(T0 + S), "hosts", "b")))
+        scripts.beat(T0, "gone");
+        long later = T0 + 2 * MIN;
+        scripts.beat(later, "b");
+        scripts.beat(later, "d");
+        assertThat(scripts.run(Script.INSPECT, List.of(Long.toString(later + S), "hosts", "b")))
                 .containsExactly("hosts", 2L, 0L);
-        assertThat(scripts.run(Script.INSPECT, List.of(Long.toString(T0 + S), "hosts", "c")))
+        assertThat(scripts.run(Script.INSPECT, List.of(Long.toString(later + S), "hosts", "c")))
                 .containsExactly("hosts", 3L, 1L);
-        assertThat(scripts.run(Script.INSPECT, List.of(Long.toString(T0 + 2 * MIN), "hosts", "c")))
+        assertThat(scripts.run(Script.INSPECT, List.of(Long.toString(later + 2 * MIN), "hosts", "c")))
                 .containsExactly("hosts", 1L, 0L);
     }
 
