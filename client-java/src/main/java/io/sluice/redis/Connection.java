@@ -59,7 +59,7 @@ record Connection(
 
     /** @throws io.lettuce.core.RedisException if nothing answers at the address */
     static Connection open(String address, Options options) {
-        RedisURI uri = RedisURI.create(address);
+        RedisURI uri = Address.of(address);
         uri.setTimeout(CONNECT_TIMEOUT);
         Supplier<Sluice.Credentials> credentials = options.credentials();
         if (credentials != null) {

@@ -2,7 +2,6 @@ package io.sluice.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.sluice.OutageException;
 import io.sluice.Records;
@@ -59,7 +58,7 @@ public final class RedisStore implements Store {
     }
 
     static RedisStore open(String uri, Options options) {
-        String shown = RedisURI.create(uri).toString(); // masks the password
+        String shown = Address.of(uri).toString(); // masks the password
         RedisStore store = connect(uri, shown, options);
         try {
             store.checkServer(shown);

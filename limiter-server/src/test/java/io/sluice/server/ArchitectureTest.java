@@ -63,6 +63,7 @@ class ArchitectureTest {
                         .sorted())
                 .containsExactly(
                         "Accepts",
+                        "BadSetting",
                         "Bodies",
                         "Caller",
                         "Causes",

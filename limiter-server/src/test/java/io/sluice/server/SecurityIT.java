@@ -294,7 +294,10 @@ class SecurityIT {
         assertThat(page.header("content-security-policy"))
                 .contains("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'");
         assertThat(page.json().get("paths").propertyNames())
-                .contains("/v1/projects/{project}/permits", "/v1/projects/{project}/usage");
+                .contains(
+                        "/v1/projects/{project}/permits",
+                        "/v1/projects/{project}/usage",
+                        "/v1/projects/{project}/waits/{id}");
         assertThat(page.body()).contains("max_output_tokens").doesNotContain("maxOutputTokens");
     }
 
@@ -316,6 +319,19 @@ class SecurityIT {
         }
         assertThatThrownBy(() -> Started.on(RedisServers.shared().uri(), "--server.address=0.0.0.0"))
                 .hasStackTraceContaining("no tokens are configured");
+    }
+
+    /** The password of a misspelt address stood in the log of the start, under a stack trace. */
+    @Test
+    void aSettingWithWhichItDoesNotStartIsToldWithoutASecretOrAStackTrace(CapturedOutput output) throws IOException {
+        assertThatThrownBy(() -> Started.on("redis://user:secretpw@host:99999999"))
+                .hasStackTraceContaining("sluice.redis and its like: not the address of a Redis");
+        Path wrong = Files.writeString(directory.resolve("wrong.yaml"), "tokens: [{name: x, sha256: " + ROOT + "}]");
+        assertThatThrownBy(() -> Started.on(RedisServers.shared().uri(), "--sluice.tokens=" + wrong))
+                .hasStackTraceContaining("sluice.tokens: tokens[0]");
+        assertThat(output.getAll())
+                .contains("APPLICATION FAILED TO START", "tokens[0]")
+                .doesNotContain("secretpw", ROOT, "\tat io.sluice");
     }
 
     private static String raw(int port, String host) throws IOException {

@@ -57,6 +57,10 @@ public class Link implements DisposableBean {
     private synchronized void connect() {
         try {
             sluice = Sluice.connect(settings.redis(), options());
+        } catch (IllegalArgumentException e) {
+            throw new BadSetting(
+                    "sluice.redis and its like: " + e.getMessage(),
+                    "Correct it; a Redis that is down does not matter.");
         } catch (OutageException e) {
             OutageException last = why;
             if (last == null || !last.reason().equals(e.reason())) {

@@ -109,17 +109,17 @@ class PermitsController {
     }
 
     @Operation(summary = "Ends a wait: its POST answers 409 cancelled")
-    @DeleteMapping("/waits/{*rest}")
+    @DeleteMapping("/waits/{*id}")
     Mono<ResponseEntity<Void>> cancelWait(
             @PathVariable String project,
-            @PathVariable String rest,
+            @PathVariable String id,
             @RequestParam(required = false) @Nullable String agent,
             @AuthenticationPrincipal Caller caller) {
-        String id = rest.substring(1); // it may have slashes of its own
+        String wait = id.substring(1); // all that follows "/waits": the id may have slashes of its own
         String owner = agent != null
                 ? Callers.of(caller, caller.agent(agent))
-                : waits.caller(project, caller, id).orElseGet(() -> Callers.of(caller, null));
-        return at(project, desk -> desk.cancelWait(owner, id)).map(was -> {
+                : waits.caller(project, caller, wait).orElseGet(() -> Callers.of(caller, null));
+        return at(project, desk -> desk.cancelWait(owner, wait)).map(was -> {
             if (!was) {
                 throw Problem.unknown("no wait of this caller has this id; ?agent= names the agent it was asked for");
             }

@@ -3,6 +3,7 @@ package io.sluice.server.policy;
 import io.sluice.Admin;
 import io.sluice.InvalidPolicyException;
 import io.sluice.Policy;
+import io.sluice.server.config.BadSetting;
 import io.sluice.server.config.Link;
 import io.sluice.server.config.Settings;
 import java.io.IOException;
@@ -55,7 +56,7 @@ public class PolicyFiles {
         upstreams = Set.copyOf(settings.upstreams());
         this.link = link;
         if (directory != null && !Files.isDirectory(directory)) {
-            throw new IllegalStateException("sluice.policies is no directory: " + directory);
+            throw new BadSetting("sluice.policies is no directory: " + directory, "Make it, or leave the setting out.");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.sluice.server.security;
 
+import io.sluice.server.config.BadSetting;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
@@ -29,22 +30,17 @@ class LoopbackRule implements WebServerFactoryCustomizer<ConfigurableReactiveWeb
             return;
         }
         if (address != null && !address.isLoopbackAddress()) {
-            throw new UnsafeAddressException("server.address is " + address.getHostAddress()
-                    + ", which others can reach, and no tokens are configured");
+            throw unsafe("server.address is " + address.getHostAddress() + ", which others can reach");
         }
         if (managementPort != null) {
-            throw new UnsafeAddressException(
-                    "management.server.port opens a second port to others, and no tokens are configured");
+            throw unsafe("management.server.port opens a second port to others");
         }
         factory.setAddress(InetAddress.getLoopbackAddress());
     }
 
-    /** Explained by {@link StartFailures}. */
-    static final class UnsafeAddressException extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
-        UnsafeAddressException(String message) {
-            super(message);
-        }
+    private static BadSetting unsafe(String what) {
+        return new BadSetting(
+                what + ", and no tokens are configured",
+                "Name a tokens file (sluice.tokens, SLUICE_TOKENS), or leave it out to listen on loopback only.");
     }
 }

@@ -1,5 +1,6 @@
 package io.sluice.server.security;
 
+import io.sluice.server.config.BadSetting;
 import io.sluice.server.config.Settings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,9 +30,14 @@ class Tokens {
     Tokens(Settings settings) {
         file = settings.tokens();
         if (file != null) {
-            byte[] read = content(file);
-            callers = TokenFile.read(read);
-            content = read;
+            try {
+                byte[] read = content(file);
+                callers = TokenFile.read(read);
+                content = read;
+            } catch (UncheckedIOException | IllegalArgumentException e) {
+                throw new BadSetting(
+                        "sluice.tokens: " + e.getMessage(), "docs/server.md shows what the file looks like.");
+            }
         }
     }
 

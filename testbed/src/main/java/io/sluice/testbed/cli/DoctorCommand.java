@@ -69,8 +69,10 @@ final class DoctorCommand implements Callable<Integer> {
     private RedisURI uri(String text) {
         try {
             return RedisURI.create(text);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--redis: " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            // Without what Lettuce says of it: that has the password in it.
+            throw new ParameterException(
+                    spec.commandLine(), "--redis: not the address of a Redis: use redis://user:password@host:port");
         }
     }
 

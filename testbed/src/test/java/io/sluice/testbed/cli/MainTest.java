@@ -71,6 +71,8 @@ class MainTest {
             policy get acme --redis redis://localhost:1 --server http://localhost:1 | 2 | name one of them
             policy get acme --server http://localhost:1               | 3 | nobody answers at http://localhost:1
             hold acme --reason x --server localhost                   | 2 | must be such as http://localhost:8080
+            policy get acme --redis redis://user:secretpw@host:99999999 | 2 | not the address of a Redis
+            doctor --redis redis://user:secretpw@host:99999999        | 2 | not the address of a Redis
             doctor --redis nowhere                                    | 2 | --redis
             server --port 99999                                       | 2 | --port
             server --policies nowhere                                 | 2 | no directory nowhere
@@ -83,7 +85,11 @@ class MainTest {
 
         int code = run(typed.replace("GOOD", good.toString()).replace("BAD", bad.toString()));
 
-        assertThat(err.toString().lines()).singleElement().asString().contains(words);
+        assertThat(err.toString().lines())
+                .singleElement()
+                .asString()
+                .contains(words)
+                .doesNotContain("secretpw");
         assertThat(code).isEqualTo(exit);
     }
 
