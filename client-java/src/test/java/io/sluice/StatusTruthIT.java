@@ -91,7 +91,7 @@ class StatusTruthIT {
         return lines;
     }
 
-    /** They start by the places that were told, also after another policy made each of them ask again and some went. */
+    /** They start by the places that were told, also after some went. */
     @Test
     void placesAreThoseInWhichCallsStart() {
         install("concurrency: 1", "15m");
@@ -102,8 +102,6 @@ class StatusTruthIT {
             }
         }
         lines(whenAllWait(EACH * TEAMS.size()));
-        // Each of them is told to submit itself again.
-        install("concurrency: 1, rpm: 100000", "15m");
         for (int gone : List.of(15, 8, 2)) {
             waits.remove("red-" + gone).cancel(true);
         }
