@@ -40,7 +40,7 @@
 --
 -- Writes levels, permits, times on granted, waiters and lines on waiting. A refusal changes no level.
 local _, levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = unpack(KEYS)
-local given_now, stamp, id, nonce, digest, host, lease, memo, flow, weight, agent, may_wait = unpack(ARGV)
+local given_now, stamp, id, nonce, digest, host, lease, memo, flow, weight, agent, may_wait = unpack(ARGV, 1, 12)
 lease, weight, may_wait = tonumber(lease), tonumber(weight), tonumber(may_wait)
 local COSTS_FROM, FIRST_SCOPE = 13, 12
 --#include lib/bucket

@@ -26,7 +26,7 @@
 -- Writes levels, permits (kept 10 min), times, and where calls wait whoever's turn it is then. Never answers stale: a permit
 -- settles against what it took.
 local _, levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = unpack(KEYS)
-local given_now, id, nonce, how, memo = unpack(ARGV)
+local given_now, id, nonce, how, memo = unpack(ARGV, 1, 5)
 local USED_FROM = how == 'spent' and 7 or 6
 --#include lib/bucket
 --#include lib/record
