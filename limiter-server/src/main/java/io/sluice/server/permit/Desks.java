@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.stereotype.Component;
+import reactor.netty.Connection;
 
 /**
  * The desk of each project. Stops before the web server does: whoever waits is told at once, with its place kept for when it
@@ -36,6 +39,12 @@ class Desks implements SmartLifecycle {
             throw new Problem(404, "no_project", "no project can have this id");
         }
         return desks.computeIfAbsent(project, id -> link.sluice().desk(id, Profiles::of));
+    }
+
+    /** The same for a caller, whose results come on the thread of its connection: answered there, they change threads no more. */
+    Desk of(String project, ServerHttpRequest request) {
+        Connection here = ServerHttpRequestDecorator.getNativeRequest(request);
+        return of(project).on(here.channel().eventLoop());
     }
 
     @Override

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.security.core.annotation.AuthenticationPrincipal;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -57,15 +58,16 @@ class PermitsController {
             @PathVariable String project,
             @AuthenticationPrincipal Caller caller,
             @RequestHeader(name = "Accept", defaultValue = MediaType.ALL_VALUE) String accept,
+            ServerHttpRequest request,
             @RequestBody(required = false) byte @Nullable [] body) {
         AskBody ask = bodies.read(body, AskBody.class);
         Asking asking = ask.asking(caller);
         if (WaitStream.isWanted(accept)) {
             return Mono.just(ResponseEntity.ok()
                     .contentType(MediaType.TEXT_EVENT_STREAM)
-                    .body(stream.of(project, caller, ask.id(), asking)));
+                    .body(stream.of(project, request, caller, ask.id(), asking)));
         }
-        return waits.ask(project, caller, ask.id(), asking, news -> {})
+        return waits.ask(project, request, caller, ask.id(), asking, news -> {})
                 .map(handout -> ResponseEntity.status(handout.again() ? HttpStatus.OK : HttpStatus.CREATED)
                         .contentType(MediaType.APPLICATION_JSON)
                         .body(PermitView.of(handout)));
@@ -81,10 +83,11 @@ class PermitsController {
             @PathVariable String project,
             @PathVariable String permit,
             @AuthenticationPrincipal Caller caller,
+            ServerHttpRequest request,
             @RequestBody(required = false) byte @Nullable [] body) {
         SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
         return Mono.fromFuture(
-                        () -> desks.of(project)
+                        () -> desks.of(project, request)
                                 .settle(permit, told.report(caller, Instant.now()))
                                 .toCompletableFuture(),
                         true)
@@ -93,8 +96,8 @@ class PermitsController {
 
     @Operation(summary = "Keeps a permit for another lease; 410 once it has ended or was lost")
     @PostMapping("/permits/{permit}/renew")
-    Mono<Renewed> renew(@PathVariable String project, @PathVariable String permit) {
-        return Mono.fromFuture(() -> desks.of(project).renew(permit).toCompletableFuture(), true)
+    Mono<Renewed> renew(@PathVariable String project, @PathVariable String permit, ServerHttpRequest request) {
+        return Mono.fromFuture(() -> desks.of(project, request).renew(permit).toCompletableFuture(), true)
                 .map(lease -> new Renewed(
                         lease.orElseThrow(() -> new Problem(410, "gone", "this permit has ended, or its lease ran out"))
                                 .toMillis()));
@@ -102,8 +105,8 @@ class PermitsController {
 
     @Operation(summary = "Gives a permit back: nothing was sent")
     @DeleteMapping("/permits/{permit}")
-    Mono<EndingView> cancel(@PathVariable String project, @PathVariable String permit) {
-        return Mono.fromFuture(() -> desks.of(project).cancel(permit).toCompletableFuture(), true)
+    Mono<EndingView> cancel(@PathVariable String project, @PathVariable String permit, ServerHttpRequest request) {
+        return Mono.fromFuture(() -> desks.of(project, request).cancel(permit).toCompletableFuture(), true)
                 .map(ending -> EndingView.of(known(ending)));
     }
 

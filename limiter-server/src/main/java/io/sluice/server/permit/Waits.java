@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
@@ -26,14 +27,20 @@ class Waits {
     }
 
     /** A permit, once there is one. Who stops listening is gone: its place goes too. No thread waits. */
-    Mono<Handout> ask(String project, Caller caller, @Nullable String id, Asking asking, Consumer<Waiting> news) {
+    Mono<Handout> ask(
+            String project,
+            ServerHttpRequest request,
+            Caller caller,
+            @Nullable String id,
+            Asking asking,
+            Consumer<Waiting> news) {
         return Mono.defer(() -> {
             Key key = id == null ? null : new Key(project, caller.name(), id);
             if (key != null) {
                 callers.put(key, asking.caller());
             }
             CompletableFuture<Handout> hand =
-                    desks.of(project).acquire(asking, news).toCompletableFuture();
+                    desks.of(project, request).acquire(asking, news).toCompletableFuture();
             return Mono.fromFuture(hand).doFinally(ended -> {
                 if (key != null) {
                     callers.remove(key, asking.caller());
