@@ -3,6 +3,7 @@ package io.sluice;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,12 @@ public interface Desk {
 
     /** The project's id. */
     String project();
+
+    /**
+     * The same desk, whose results complete on this executor: that of the connection that waits for them saves a change of threads. What
+     * it rejects is run where it was to be handed over.
+     */
+    Desk on(Executor executor);
 
     /**
      * Asks for a permit, and waits for it in line for up to {@code maxWait}.

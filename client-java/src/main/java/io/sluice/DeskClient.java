@@ -14,6 +14,8 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -31,10 +33,33 @@ final class DeskClient implements Desk {
     private final SluiceClient client;
     private final Function<Provider, Profile> profiles;
 
+    /** Where results are handed over. */
+    private final Executor callers;
+
     DeskClient(ProjectClient project, Function<Provider, Profile> profiles) {
+        this(project, profiles, project.client.desk);
+    }
+
+    private DeskClient(ProjectClient project, Function<Provider, Profile> profiles, Executor callers) {
         this.project = project;
         this.client = project.client;
         this.profiles = profiles;
+        this.callers = callers;
+    }
+
+    @Override
+    public Desk on(Executor executor) {
+        return new DeskClient(project, profiles, task -> {
+            try {
+                executor.execute(task);
+            } catch (RejectedExecutionException ended) {
+                task.run();
+            }
+        });
+    }
+
+    private <T> CompletableFuture<T> handOver(CompletionStage<T> ours) {
+        return SluiceClient.handOver(ours, callers);
     }
 
     @Override
@@ -44,14 +69,14 @@ final class DeskClient implements Desk {
 
     @Override
     public CompletionStage<Handout> acquire(Desk.Asking asking, Consumer<WaitListener.Waiting> waits) {
-        return project.handOut(asking, new Ticket(asking.caller(), asking.lease(), waits));
+        return project.handOut(asking, new Ticket(asking.caller(), asking.lease(), waits), callers);
     }
 
     // ---- endings
 
     @Override
     public CompletionStage<Outcome> settle(String permit, Report report) {
-        return client.atDesk(whichever(permit).thenCompose(found -> settled(found, report)));
+        return handOver(whichever(permit).thenCompose(found -> settled(found, report)));
     }
 
     private CompletionStage<Outcome> settled(Named found, Report report) {
@@ -95,7 +120,7 @@ final class DeskClient implements Desk {
 
     @Override
     public CompletionStage<Ending> cancel(String permit) {
-        return client.atDesk(whichever(permit)
+        return handOver(whichever(permit)
                 .thenCompose(found -> found.permit == null ? found.end(How.CANCELLED) : found.permit.end.cancelled()));
     }
 
@@ -196,7 +221,7 @@ final class DeskClient implements Desk {
             here.renewed(System.nanoTime());
             return CompletableFuture.completedStage(Optional.of(here.lease()));
         }
-        return client.atDesk(here == null ? renewedElsewhere(name) : renewed(here));
+        return handOver(here == null ? renewedElsewhere(name) : renewed(here));
     }
 
     private CompletionStage<Optional<Duration>> renewed(LivePermit permit) {
@@ -247,7 +272,7 @@ final class DeskClient implements Desk {
                 .thenCompose(found -> found instanceof Found.InLine line && isOf(caller, line.digest())
                         ? project.withdraw(new PermitName(id, line.nonce()))
                         : granted(caller, id, found));
-        return client.atDesk(elsewhere.handle((ended, e) -> {
+        return handOver(elsewhere.handle((ended, e) -> {
             boolean here = project.takeBack(caller, id);
             if (e != null && !here) {
                 throw Blocking.cause(e) instanceof RuntimeException known ? known : new IllegalStateException(e);
@@ -269,6 +294,6 @@ final class DeskClient implements Desk {
 
     @Override
     public CompletionStage<Void> closeLine() {
-        return client.atDesk(project.closeDesk());
+        return handOver(project.closeDesk());
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -244,11 +245,11 @@ final class ProjectClient implements Project {
 
     // ---- for the desk
 
-    CompletionStage<Desk.Handout> handOut(Desk.Asking wanted, Ticket ticket) {
+    CompletionStage<Desk.Handout> handOut(Desk.Asking wanted, Ticket ticket, Executor callers) {
         Waiter waiter = asking.begin(wanted.call(), wanted.maxWait(), false, ticket);
         fleet.used();
         CompletableFuture<Desk.Handout> theirs =
-                client.atDesk(waiter.outcome.thenApply(permit -> permit.handout(waiter)));
+                SluiceClient.handOver(waiter.outcome.thenApply(permit -> permit.handout(waiter)), callers);
         theirs.whenComplete((result, e) -> {
             if (e != null || result == null) {
                 outcomes.giveUp(waiter, "cancelled");

@@ -44,7 +44,7 @@ final class SluiceClient implements Sluice {
             (task, pool) -> task.run());
 
     /** Runs what callers of desks chain to their results: thousands of waits may end at once, and must not take a thread each. */
-    private final ExecutorService desk = deskThreads();
+    final ExecutorService desk = deskThreads();
 
     private final Map<String, ProjectClient> projects = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -150,12 +150,7 @@ final class SluiceClient implements Sluice {
         return handOver(ours, callbacks);
     }
 
-    /** The same for the desk, whose callers must not block. */
-    <T> CompletableFuture<T> atDesk(CompletionStage<T> ours) {
-        return handOver(ours, desk);
-    }
-
-    private static <T> CompletableFuture<T> handOver(CompletionStage<T> ours, Executor executor) {
+    static <T> CompletableFuture<T> handOver(CompletionStage<T> ours, Executor executor) {
         CompletableFuture<T> theirs = new CompletableFuture<>();
         ours.whenCompleteAsync(
                 (result, e) -> {

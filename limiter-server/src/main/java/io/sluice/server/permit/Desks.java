@@ -9,8 +9,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
 
 /**
  * The desk of each project there is: an id that a token covers and nobody has installed leaves nothing here, however many are tried.
@@ -59,6 +62,12 @@ class Desks implements SmartLifecycle {
     /** How many are open. */
     int size() {
         return desks.size();
+    }
+
+    /** The same for a caller, whose results come on the thread of its connection: answered there, they change threads no more. */
+    Mono<Desk> of(String project, ServerHttpRequest request) {
+        Connection here = ServerHttpRequestDecorator.getNativeRequest(request);
+        return of(project).map(desk -> desk.on(here.channel().eventLoop()));
     }
 
     @Override

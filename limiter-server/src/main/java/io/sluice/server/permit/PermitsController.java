@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.security.core.annotation.AuthenticationPrincipal;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -62,15 +63,16 @@ class PermitsController {
             @PathVariable String project,
             @AuthenticationPrincipal Caller caller,
             @RequestHeader(name = "Accept", defaultValue = MediaType.ALL_VALUE) String accept,
+            ServerHttpRequest request,
             @RequestBody(required = false) byte @Nullable [] body) {
         AskBody ask = bodies.read(body, AskBody.class);
         Asking asking = ask.asking(caller);
         if (Accepts.rather(accept, MediaType.TEXT_EVENT_STREAM)) {
             return Mono.just(ResponseEntity.ok()
                     .contentType(MediaType.TEXT_EVENT_STREAM)
-                    .body(stream.of(project, caller, ask.id(), asking)));
+                    .body(stream.of(project, request, caller, ask.id(), asking)));
         }
-        return waits.ask(project, caller, ask.id(), asking, news -> {})
+        return waits.ask(project, request, caller, ask.id(), asking, news -> {})
                 .map(handout -> ResponseEntity.status(handout.again() ? HttpStatus.OK : HttpStatus.CREATED)
                         .contentType(MediaType.APPLICATION_JSON)
                         .body(PermitView.of(handout)));
@@ -86,17 +88,18 @@ class PermitsController {
             @PathVariable String project,
             @PathVariable String permit,
             @AuthenticationPrincipal Caller caller,
+            ServerHttpRequest request,
             @RequestBody(required = false) byte @Nullable [] body) {
         SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
         Report report = told.report(caller, Instant.now());
-        return at(project, desk -> desk.settle(permit, report))
+        return at(project, request, desk -> desk.settle(permit, report))
                 .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
     }
 
     @Operation(summary = "Keeps a permit for another lease; 410 once it has ended or was lost")
     @PostMapping("/permits/{permit}/renew")
-    Mono<Renewed> renew(@PathVariable String project, @PathVariable String permit) {
-        return at(project, desk -> desk.renew(permit))
+    Mono<Renewed> renew(@PathVariable String project, @PathVariable String permit, ServerHttpRequest request) {
+        return at(project, request, desk -> desk.renew(permit))
                 .map(lease -> new Renewed(
                         lease.orElseThrow(() -> new Problem(410, "gone", "this permit has ended, or its lease ran out"))
                                 .toMillis()));
@@ -104,8 +107,8 @@ class PermitsController {
 
     @Operation(summary = "Gives a permit back: nothing was sent")
     @DeleteMapping("/permits/{permit}")
-    Mono<EndingView> cancel(@PathVariable String project, @PathVariable String permit) {
-        return at(project, desk -> desk.cancel(permit)).map(ending -> EndingView.of(known(ending)));
+    Mono<EndingView> cancel(@PathVariable String project, @PathVariable String permit, ServerHttpRequest request) {
+        return at(project, request, desk -> desk.cancel(permit)).map(ending -> EndingView.of(known(ending)));
     }
 
     @Operation(summary = "Ends a wait: its POST answers 409 cancelled")
@@ -114,12 +117,13 @@ class PermitsController {
             @PathVariable String project,
             @PathVariable String id,
             @RequestParam(required = false) @Nullable String agent,
-            @AuthenticationPrincipal Caller caller) {
+            @AuthenticationPrincipal Caller caller,
+            ServerHttpRequest request) {
         String wait = id.substring(1); // all that follows "/waits": the id may have slashes of its own
         String owner = agent != null
                 ? Callers.of(caller, caller.agent(agent))
                 : waits.caller(project, caller, wait).orElseGet(() -> Callers.of(caller, null));
-        return at(project, desk -> desk.cancelWait(owner, wait)).map(was -> {
+        return at(project, request, desk -> desk.cancelWait(owner, wait)).map(was -> {
             if (!was) {
                 throw Problem.unknown("no wait of this caller has this id; ?agent= names the agent it was asked for");
             }
@@ -128,8 +132,8 @@ class PermitsController {
     }
 
     /** What the desk says; a caller that hangs up takes nothing of it back. */
-    private <T> Mono<T> at(String project, Function<Desk, CompletionStage<T>> asked) {
-        return desks.of(project)
+    private <T> Mono<T> at(String project, ServerHttpRequest request, Function<Desk, CompletionStage<T>> asked) {
+        return desks.of(project, request)
                 .flatMap(desk -> Mono.fromFuture(() -> asked.apply(desk).toCompletableFuture(), true));
     }
 

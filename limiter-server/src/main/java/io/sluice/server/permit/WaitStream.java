@@ -8,6 +8,7 @@ import io.sluice.server.security.Caller;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.codec.ServerSentEvent;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -26,10 +27,11 @@ class WaitStream {
     }
 
     /** {@code waiting} …, then {@code granted} or {@code refused}. */
-    Flux<ServerSentEvent<Object>> of(String project, Caller caller, @Nullable String id, Asking asking) {
+    Flux<ServerSentEvent<Object>> of(
+            String project, ServerHttpRequest request, Caller caller, @Nullable String id, Asking asking) {
         return Flux.defer(() -> {
             Sinks.Many<Waiting> news = Sinks.many().unicast().onBackpressureBuffer();
-            Mono<ServerSentEvent<Object>> end = waits.ask(project, caller, id, asking, news::tryEmitNext)
+            Mono<ServerSentEvent<Object>> end = waits.ask(project, request, caller, id, asking, news::tryEmitNext)
                     .map(handout -> event("granted", PermitView.of(handout)))
                     .onErrorResume(e -> Mono.just(event("refused", Causes.of(e).body())))
                     .doFinally(ended -> news.tryEmitComplete());

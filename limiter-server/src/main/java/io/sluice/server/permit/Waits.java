@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
@@ -25,13 +26,19 @@ class Waits {
     }
 
     /** A permit, once there is one. Who stops listening is gone: its place goes too. No thread waits. */
-    Mono<Handout> ask(String project, Caller caller, @Nullable String id, Asking asking, Consumer<Waiting> news) {
+    Mono<Handout> ask(
+            String project,
+            ServerHttpRequest request,
+            Caller caller,
+            @Nullable String id,
+            Asking asking,
+            Consumer<Waiting> news) {
         return Mono.defer(() -> {
             Key key = id == null ? null : new Key(project, caller.name(), id);
             if (key != null) {
                 callers.put(key, asking.caller());
             }
-            Mono<Handout> hand = desks.of(project)
+            Mono<Handout> hand = desks.of(project, request)
                     .flatMap(desk ->
                             Mono.fromFuture(() -> desk.acquire(asking, news).toCompletableFuture()));
             return hand.doFinally(ended -> {
