@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +57,9 @@ final class Presets {
         Map<String, Node> preset = new LinkedHashMap<>(read(name).values());
         preset.keySet().removeAll(ABOUT);
         checkProvider(document, name, preset, problems);
-        if (!(document.values().get("prices") instanceof Node.Members)) {
+        if (document.values().get("prices") instanceof Node.Members prices) {
+            leaveOutUnpriced(name, document, prices, preset, warnings);
+        } else {
             leaveOutMoney(name, preset, warnings);
         }
         Map<String, Node> own = new LinkedHashMap<>(document.values());
@@ -127,6 +130,64 @@ final class Presets {
                 preset.put("limits", with(limits, counted));
             }
         }
+    }
+
+    /**
+     * A limit in money needs a price for every class, and who prices the models in use means those: the preset's other classes would
+     * make the document invalid for models that nobody calls.
+     */
+    private static void leaveOutUnpriced(
+            Node.Text name, Node.Members document, Node.Members prices, Map<String, Node> preset, Problems warnings) {
+        if (!hasMoney(document.values().get("limits")) && !hasMoney(preset.get("limits"))) {
+            return;
+        }
+        List<Glob> priced = prices.values().keySet().stream()
+                .filter(Glob::isValid)
+                .map(Glob::new)
+                .toList();
+        Set<String> own =
+                new HashSet<>(classes(document.values().get("classes")).keySet());
+        Map<String, Node.Members> known = classes(preset.get("classes"));
+        List<String> unpriced = known.entrySet().stream()
+                .filter(one -> !own.contains(one.getKey()) && !arePriced(one.getValue(), priced))
+                .map(Map.Entry::getKey)
+                .toList();
+        if (!unpriced.isEmpty() && preset.get("classes") instanceof Node.Items items) {
+            known.keySet().removeAll(unpriced);
+            preset.put("classes", new Node.Items(items.path(), items.line(), List.copyOf(known.values())));
+            warnings.add(
+                    name,
+                    "its classes " + String.join(", ", unpriced)
+                            + " are left out, because there is a limit in money and the document states no prices for their models");
+        }
+    }
+
+    private static boolean hasMoney(@Nullable Node limits) {
+        return limits instanceof Node.Members members
+                && members.values().entrySet().stream().anyMatch(limit -> isMoney(limit.getKey(), limit.getValue()));
+    }
+
+    /** By name, in their order. */
+    private static Map<String, Node.Members> classes(@Nullable Node classes) {
+        Map<String, Node.Members> named = new LinkedHashMap<>();
+        if (classes instanceof Node.Items items) {
+            for (Node item : items.values()) {
+                String name = item instanceof Node.Members members
+                        ? text(members.values().get("name"))
+                        : null;
+                if (name != null) {
+                    named.put(name, (Node.Members) item);
+                }
+            }
+        }
+        return named;
+    }
+
+    private static boolean arePriced(Node.Members modelClass, List<Glob> priced) {
+        return modelClass.values().get("models") instanceof Node.Items models
+                && models.values().stream()
+                        .map(model -> new Glob(Objects.requireNonNull(text(model))))
+                        .allMatch(model -> priced.stream().anyMatch(price -> price.overlaps(model)));
     }
 
     private static boolean isMoney(String limit, Node node) {

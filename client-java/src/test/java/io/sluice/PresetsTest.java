@@ -172,6 +172,33 @@ class PresetsTest {
         });
     }
 
+    /** Who prices the models in use means those: without the others the document holds for them. */
+    @Test
+    void itsClassesWithoutAPriceAreLeftOutWhereThereIsALimitInMoney() {
+        String usd = "limits: {usd: {amount: 500, per: month, zone: UTC}}";
+        String sonnet = "prices: {'claude-sonnet-*': {input: 3, output: 15}}";
+
+        Policy policy = policy("anthropic/build", usd, sonnet);
+
+        assertThat(classOf(policy, "claude-sonnet-5-5")).isEqualTo("sonnet");
+        assertThat(policy.classOf("claude-opus-5")).isNull();
+        assertThat(policy.warnings()).singleElement().satisfies(warning -> {
+            assertThat(warning.path()).isEqualTo("/preset");
+            assertThat(warning.message())
+                    .contains("opus", "haiku", "fable", "left out")
+                    .doesNotContain("sonnet");
+        });
+        assertThat(problems("anthropic/build", usd, sonnet, "classes: [{name: opus, limits: {rpm: 5}}]"))
+                .as("a class that the document names needs its price")
+                .extracting(Problem::message)
+                .allSatisfy(message -> assertThat(message).contains("needs a price", "opus"));
+        assertThat(policy("openai/headers", sonnet.replace("claude-sonnet", "gpt"))
+                        .spec()
+                        .classes())
+                .as("without a limit in money nothing needs a price")
+                .isEqualTo(policy("openai/headers").spec().classes());
+    }
+
     // ---- the document over it
 
     /** That one number, and nothing else. */
