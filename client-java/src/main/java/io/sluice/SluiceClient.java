@@ -110,26 +110,25 @@ final class SluiceClient implements Sluice {
         return new DeskClient(client(project).listening(), profiles);
     }
 
-    /** For a project of this process's own choice. */
     ProjectClient client(String id) {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
 
     /**
-     * For an id that anybody may have made up: of one that is no project's nothing stays here.
-     *
-     * @return fails with {@link OutageException} {@code no_project} if there is none
+     * Its client, if there is such a project; else an outage of that reason. Of a name that is nobody's nothing is kept, neither
+     * here nor as a label or a channel: callers make names up.
      */
     CompletionStage<ProjectClient> known(String id) {
-        ProjectClient here = projects.get(Names.project(id));
-        return here != null
-                ? CompletableFuture.completedStage(here)
-                : store.policy(id).thenApply(stored -> {
-                    if (stored == null) {
-                        throw new OutageException("no_project", PolicyCache.noProject(id), null);
-                    }
-                    return client(id);
-                });
+        ProjectClient made = projects.get(Names.project(id));
+        if (made != null) {
+            return CompletableFuture.completedStage(made);
+        }
+        return store.policy(id).thenApply(stored -> {
+            if (stored == null) {
+                throw new OutageException("no_project", PolicyCache.noProject(id), null);
+            }
+            return client(id);
+        });
     }
 
     /** How many projects something is kept of here. */

@@ -62,6 +62,15 @@ class ArchitectureTest {
                         .map(type -> type.getSimpleName())
                         .sorted())
                 .containsExactly(
-                        "Bodies", "Caller", "Causes", "Link", "PolicyFiles", "Problem", "Problems", "Role", "Settings");
+                        "Accepts",
+                        "Bodies",
+                        "Caller",
+                        "Causes",
+                        "Link",
+                        "PolicyFiles",
+                        "Problem",
+                        "Problems",
+                        "Role",
+                        "Settings");
     }
 }

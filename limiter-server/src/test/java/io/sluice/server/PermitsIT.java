@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Permits for agents in any language, as the contract words them. */
@@ -336,12 +337,100 @@ class PermitsIT {
                 .isZero();
     }
 
+    /** Ids may have slashes: what names one in an address may escape them, as most clients do, or not. */
+    @ParameterizedTest
+    @ValueSource(strings = {"task-9/3:x@y", "task-9%2F3%3Ax%40y", "task-9%2f3:x@y"})
+    void aWaitWhoseIdHasSlashesIsEndedByIt(String written) {
+        String project = Policies.installed(http, "{concurrency: 1}");
+        http.post(permits(project), "{" + CALL + "}");
+        CompletableFuture<Reply> waiting =
+                http.later(permits(project), "{" + CALL + ",\"id\":\"task-9/3:x@y\",\"max_wait_ms\":20000}");
+        await().atMost(10, TimeUnit.SECONDS).until(() -> waiters(project) == 1);
+        String at = "/v1/projects/" + project + "/waits/";
+        assertThat(http.delete(at + written + "/more").kind()).isEqualTo("unknown");
+        assertThat(http.delete(at + written).status()).isEqualTo(204);
+        assertThat(waiting.orTimeout(10, TimeUnit.SECONDS).join().kind()).isEqualTo("cancelled");
+    }
+
+    /** A number taken for a text names another agent than the caller knows; the other way round it was refused already. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "/agent; \"agent\":5",
+                "/team; \"team\":true",
+                "/id; \"id\":1.5",
+                "/agent; \"agent\":[\"a\"]",
+                "/max_wait_ms; \"max_wait_ms\":\"5\"",
+                "/max_wait_ms; \"max_wait_ms\":true",
+                "/lease_ms; \"lease_ms\":1000.0",
+            })
+    void aMemberOfAnotherTypeIsRefusedByItsPath(String path, String member) {
+        String project = Policies.installed(http, "{rpm: 600}");
+        Reply no = http.post(permits(project), "{" + CALL + "," + member + "}");
+        assertThat(no.status()).as(no.body()).isEqualTo(400);
+        assertThat(no.json().get("problems").get(0).get("path").asString()).isEqualTo(path);
+        assertThat(no.json().get("problems").get(0).get("message").asString())
+                .isEqualTo(path.endsWith("_ms") ? "must be a whole number of 64 bits" : "must be text");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "text/event-stream | true",
+                "text/event-stream, application/json;q=0.5 | true",
+                "text/event-stream, */* | true",
+                "application/json, text/event-stream | false",
+                "text/event-stream;q=0.1, application/json | false",
+                "text/event-stream;q=0 | false",
+                "what is this | false",
+            })
+    void aStreamIsForWhomWouldRatherHaveOne(String accept, boolean stream) {
+        String project = Policies.installed(http, "{rpm: 600}");
+        Reply granted = http.post(permits(project), "{" + CALL + "}", "Accept", accept);
+        assertThat(granted.status()).isEqualTo(stream ? 200 : 201);
+        assertThat(granted.header("content-type")).startsWith(stream ? "text/event-stream" : "application/json");
+        if (!stream) {
+            String name = permits(project) + "/" + granted.json().get("permit").asString();
+            assertThat(http.post(name + "/renew", "", "Accept", "image/png").status())
+                    .isEqualTo(200);
+            assertThat(http.post(name + "/settle", "{}", "Accept", accept).status())
+                    .as("what it accepts is no reason not to hear how it ended")
+                    .isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "application/x-www-form-urlencoded",
+                "text/plain;charset=UTF-8",
+                "multipart/form-data; boundary=x",
+                "nonsense"
+            })
+    void whatAFormOrANamelessClientSendsIsNoCall(String type) {
+        String project = Policies.installed(http, "{rpm: 600}");
+        Reply no = http.post(permits(project), "{" + CALL + "}", "Content-Type", type);
+        assertThat(no.status()).isEqualTo(415);
+        assertThat(no.kind()).isEqualTo("unsupported_media_type");
+    }
+
+    @Test
+    void aPackedBodyIsRefusedBeforeItIsUnpackedAndALargeOneBeforeItIsRead() {
+        String project = Policies.installed(http, "{rpm: 600}");
+        Reply packed = http.post(permits(project), "{" + CALL + "}", "Content-Encoding", "gzip");
+        assertThat(packed.status()).isEqualTo(415);
+        assertThat(packed.json().get("detail").asString()).contains("gzip");
+        String full = "{" + CALL + "}";
+        String mebibyte = full + " ".repeat((1 << 20) - full.length());
+        assertThat(http.post(permits(project), mebibyte).status()).isEqualTo(201);
+        assertThat(http.post(permits(project), mebibyte + " ").kind()).isEqualTo("too_large");
+    }
+
     @Test
     void aFormIsNoCall() {
         String project = Policies.installed(http, "{rpm: 600}");
-        Reply no = http.post(permits(project), "model=x", "Content-Type", "application/x-www-form-urlencoded");
-        assertThat(no.status()).isEqualTo(415);
-        assertThat(no.kind()).isEqualTo("unsupported_media_type");
         assertThat(http.send("PATCH", permits(project), "{}").kind()).isEqualTo("method_not_allowed");
         assertThat(http.get("/nothing/here").kind()).isEqualTo("not_found");
     }

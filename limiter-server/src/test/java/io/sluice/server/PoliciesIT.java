@@ -105,8 +105,54 @@ class PoliciesIT {
         Reply upstream = http.put(at, Policies.of(id, "{rpm: 60}") + "upstream: https://evil.example\n");
         assertThat(upstream.json().get("problems").get(0).get("path").asString())
                 .isEqualTo("/upstream");
+        assertThat(upstream.json().get("problems").get(0).get("line").asInt())
+                .isEqualTo((int) Policies.of(id, "{rpm: 60}").lines().count() + 1);
+        assertThat(other.json().get("problems").get(0).get("line").asInt()).isEqualTo(1);
         assertThat(http.put(at, "").status()).isEqualTo(400);
         assertThat(http.put("/v1/projects/UPPER", "project: UPPER").status()).isEqualTo(400);
+    }
+
+    /** {@code ?dry_run} alone was no dry run, and {@code ?dryrun=true} neither: both set the policy. */
+    @Test
+    void aParameterThatSaysNothingOrThatNobodyKnowsChangesNothing() {
+        http.put(at, Policies.of(id, "{rpm: 600}"));
+        for (String query : new String[] {
+            "?dry_run",
+            "?dry_run=",
+            "?dryrun=true",
+            "?dry_run=true&dry_run=false",
+            "?dry_run=maybe",
+            "?dry_run=true&x=1"
+        }) {
+            Reply no = http.put(at + query, Policies.of(id, "{rpm: 700}"));
+            assertThat(no.status()).as(query).isEqualTo(400);
+            assertThat(no.json().get("problems").get(0).get("path").asString())
+                    .as(query)
+                    .isEqualTo(query.contains("dryrun") ? "/dryrun" : query.contains("x=") ? "/x" : "/dry_run");
+        }
+        assertThat(http.delete(at + "?drian=true").status()).isEqualTo(400);
+        assertThat(http.get(at).body()).contains("600");
+    }
+
+    @Test
+    void anyVersionIsAtLeastOne() {
+        Reply none = http.put(at, Policies.of(id, "{rpm: 600}"), "If-Match", "*");
+        assertThat(none.status()).isEqualTo(412);
+        assertThat(none.kind()).isEqualTo("version_mismatch");
+        assertThat(http.get(at).status()).isEqualTo(404);
+        http.put(at, Policies.of(id, "{rpm: 600}"));
+        assertThat(http.put(at, Policies.of(id, "{rpm: 700}"), "If-Match", "*").status())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void yamlIsForWhomWouldRatherHaveIt() {
+        http.put(at, Policies.of(id, "{rpm: 600}"));
+        assertThat(http.get(at, "Accept", "text/x-yaml, */*;q=0.1").header("content-type"))
+                .startsWith("application/yaml");
+        assertThat(http.get(at, "Accept", "application/json, application/yaml;q=0.9")
+                        .header("content-type"))
+                .startsWith("application/json");
     }
 
     @Test

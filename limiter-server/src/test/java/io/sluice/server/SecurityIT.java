@@ -158,6 +158,25 @@ class SecurityIT {
         String moved = Policies.of(mine, "{rpm: 602}") + "upstream: https://api.openai.com\n";
         assertThat(admin.put("/v1/projects/" + mine, moved).kind()).isEqualTo("forbidden");
         assertThat(root.put("/v1/projects/" + mine, moved).status()).isEqualTo(200);
+        for (int version : new int[] {1, 2}) {
+            assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":" + version + "}")
+                            .kind())
+                    .as("back to version %s, which names no upstream", version)
+                    .isEqualTo("forbidden");
+        }
+        assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":99}")
+                        .kind())
+                .isEqualTo("unknown_version");
+        assertThat(root.post("/v1/projects/" + mine + "/rollback", "{\"to\":1}").status())
+                .isEqualTo(200);
+        assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":3}")
+                        .kind())
+                .as("back to the version whose upstream somebody else set")
+                .isEqualTo("forbidden");
+        assertThat(admin.post("/v1/projects/" + mine + "/rollback", "{\"to\":2}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(root.put("/v1/projects/" + mine, moved).status()).isEqualTo(200);
         assertThat(root.get("/v1/projects/" + mine + "/versions")
                         .json()
                         .get("versions")
@@ -171,6 +190,25 @@ class SecurityIT {
                         .valueStream()
                         .map(one -> one.get("project").asString()))
                 .allMatch(name -> name.startsWith("s-"));
+    }
+
+    @Test
+    void whatIsNotThereAndWhatIsNoAddressIsToldAsAProblem() {
+        assertThat(root.get("/v1/nothing").kind()).isEqualTo("not_found");
+        assertThat(root.get("/v1/projects/").kind()).isEqualTo("not_found");
+        assertThat(server.http.with(TEAM_ADMIN).get("/v1/nothing").kind()).isEqualTo("forbidden");
+        for (String odd :
+                new String[] {"/v1/projects/a%2Fb", "/v1/projects/a;x=1", "/v1//projects", "/js/..%2f..%2fx"}) {
+            assertThat(root.get(odd).kind()).as(odd).isEqualTo("invalid");
+        }
+        assertThat(root.send("FROB", "/v1/me", null).kind()).isEqualTo("invalid");
+        assertThat(server.http
+                        .delete("/v1/projects/" + project + "/waits/a%2Fb")
+                        .status())
+                .as("an escaped slash is no way in")
+                .isEqualTo(401);
+        assertThat(server.http.with(VIEWER).delete(at("/waits/a%2F..%2Fstatus")).status())
+                .isIn(400, 403);
     }
 
     @Test

@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** What a project is doing, and what an operator does to it. */
@@ -189,6 +191,58 @@ class StatusIT {
                     .contains("sluice_script_seconds_count{script=\"acquire\"}")
                     .doesNotContain("java-1");
         }
+    }
+
+    /** An id that is still to come, of a Redis that was set back, was waited for in silence. */
+    @ParameterizedTest
+    @ValueSource(strings = {"99999999999999999999", "18446744073709551615-1", "4102444800000-0", "what", "-1"})
+    void whoAsksForWhatIsStillToComeHearsWhatHappensFromNowOn(String last) {
+        try (Http.Events events = http.events("GET", at + "/events", null, "Last-Event-ID", last)) {
+            await().atMost(10, TimeUnit.SECONDS)
+                    .until(() -> !events.lines.isEmpty()); // the answer begins at once, though nothing happens
+            http.post(at + "/hold", "{\"for_ms\":1,\"reason\":\"told\"}");
+            await().atMost(10, TimeUnit.SECONDS)
+                    .until(() -> events.named("hold").stream()
+                            .anyMatch(told -> told.path("reason").asString("").equals("told")));
+        }
+        http.delete(at + "/hold");
+    }
+
+    /** A misspelt class released every hold of the project. */
+    @Test
+    void aParameterThatNobodyKnowsReleasesNothingAndTellsNothing() {
+        http.post(at + "/hold", "{\"reason\":\"stays\"}");
+        for (String query : new String[] {"?clas=sonnet", "?class=", "?class=a&class=b"}) {
+            assertThat(http.delete(at + "/hold" + query).status()).as(query).isEqualTo(400);
+        }
+        assertThat(http.get(at + "/usage?form=csv").status()).isEqualTo(400);
+        assertThat(http.get(at + "/plan?input_per_minute=many")
+                        .json()
+                        .get("detail")
+                        .asString())
+                .isEqualTo("/input_per_minute: must be a number, got 'many'");
+        assertThat(http.get(at + "/status").json().get("holds").size()).isEqualTo(1);
+        assertThat(http.delete(at + "/hold?scope=p").json().get("released").asBoolean())
+                .isTrue();
+    }
+
+    /** Names that callers make up each left a client, a channel in Redis and a label behind, for ever. */
+    @Test
+    void ofAProjectThatThereIsNotNothingIsKept() {
+        String nobodys = "/v1/projects/" + Policies.id() + "-nobodys";
+        String call = "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1}";
+        assertThat(http.post(nobodys + "/permits", call).kind()).isEqualTo("no_project");
+        assertThat(http.post(nobodys + "/permits/x/settle", "{}").kind()).isEqualTo("no_project");
+        assertThat(http.post(nobodys + "/permits/x/renew", "").kind()).isEqualTo("no_project");
+        assertThat(http.delete(nobodys + "/waits/x").kind()).isEqualTo("no_project");
+        for (String part : new String[] {"", "/status", "/usage", "/events", "/plan", "/versions", "/versions/1"}) {
+            assertThat(http.get(nobodys + part).kind()).as(part).isEqualTo("no_project");
+        }
+        assertThat(http.post(nobodys + "/hold", "{\"reason\":\"x\"}").kind()).isEqualTo("no_project");
+        assertThat(http.delete(nobodys + "/hold").kind()).isEqualTo("no_project");
+        assertThat(http.delete(nobodys).kind()).isEqualTo("no_project");
+        assertThat(http.post(nobodys + "/rollback", "{\"to\":1}").kind()).isEqualTo("no_project");
+        assertThat(http.get("/actuator/prometheus").body()).doesNotContain("-nobodys");
     }
 
     @Test

@@ -5,7 +5,6 @@ import io.sluice.provider.Profiles;
 import io.sluice.server.config.Link;
 import io.sluice.server.problem.Problem;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.springframework.context.SmartLifecycle;
@@ -13,8 +12,8 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * The desk of each project there is: an id that a token covers and nobody has installed leaves nothing here, however many are tried.
- * Stops before the web server does: whoever waits is told at once, with its place kept for when it asks again, at another server.
+ * The desk of each project. Stops before the web server does: whoever waits is told at once, with its place kept for when it
+ * asks again, at another server.
  */
 @Component
 class Desks implements SmartLifecycle {
@@ -29,36 +28,31 @@ class Desks implements SmartLifecycle {
         this.link = link;
     }
 
-    /** The desk; fails with 404 where there is no such project. */
+    /** The desk; 404 if there is no such project, of which then nothing is kept. */
     Mono<Desk> of(String project) {
-        return Mono.fromFuture(() -> opened(project), true);
-    }
-
-    private CompletableFuture<Desk> opened(String project) {
-        if (!PROJECT.matcher(project).matches()) {
-            throw new Problem(404, "no_project", "no project can have this id");
-        }
-        Desk open = desks.get(project);
-        return open != null
-                ? CompletableFuture.completedFuture(open)
-                : link.sluice()
-                        .admin()
-                        .installed(project)
-                        .thenApply(installed -> desk(project))
-                        .toCompletableFuture();
+        return Mono.defer(() -> {
+            if (!PROJECT.matcher(project).matches()) {
+                throw new Problem(404, "no_project", "no project can have this id");
+            }
+            Desk open = desks.get(project);
+            return open != null
+                    ? Mono.just(open)
+                    : Mono.fromFuture(
+                                    () -> link.sluice()
+                                            .admin()
+                                            .installed(project)
+                                            .toCompletableFuture(),
+                                    true)
+                            .map(there -> desk(project));
+        });
     }
 
     private Desk desk(String project) {
         Desk desk = desks.computeIfAbsent(project, id -> link.sluice().desk(id, Profiles::of));
         if (stopped) {
-            desk.closeLine();
+            desk.closeLine(); // asked for as the others were closed
         }
         return desk;
-    }
-
-    /** How many are open. */
-    int size() {
-        return desks.size();
     }
 
     @Override

@@ -2,8 +2,10 @@ package io.sluice.server.permit;
 
 import io.sluice.Desk;
 import io.sluice.Desk.Asking;
+import io.sluice.Desk.Report;
 import io.sluice.Permit.Ending;
 import io.sluice.Permit.How;
+import io.sluice.server.problem.Accepts;
 import io.sluice.server.problem.Bodies;
 import io.sluice.server.problem.Problem;
 import io.sluice.server.security.Caller;
@@ -63,7 +65,7 @@ class PermitsController {
             @RequestBody(required = false) byte @Nullable [] body) {
         AskBody ask = bodies.read(body, AskBody.class);
         Asking asking = ask.asking(caller);
-        if (WaitStream.isWanted(accept)) {
+        if (Accepts.rather(accept, MediaType.TEXT_EVENT_STREAM)) {
             return Mono.just(ResponseEntity.ok()
                     .contentType(MediaType.TEXT_EVENT_STREAM)
                     .body(stream.of(project, caller, ask.id(), asking)));
@@ -86,7 +88,8 @@ class PermitsController {
             @AuthenticationPrincipal Caller caller,
             @RequestBody(required = false) byte @Nullable [] body) {
         SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
-        return at(project, desk -> desk.settle(permit, told.report(caller, Instant.now())))
+        Report report = told.report(caller, Instant.now());
+        return at(project, desk -> desk.settle(permit, report))
                 .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
     }
 
@@ -106,12 +109,13 @@ class PermitsController {
     }
 
     @Operation(summary = "Ends a wait: its POST answers 409 cancelled")
-    @DeleteMapping("/waits/{id}")
+    @DeleteMapping("/waits/{*rest}")
     Mono<ResponseEntity<Void>> cancelWait(
             @PathVariable String project,
-            @PathVariable String id,
+            @PathVariable String rest,
             @RequestParam(required = false) @Nullable String agent,
             @AuthenticationPrincipal Caller caller) {
+        String id = rest.substring(1); // it may have slashes of its own
         String owner = agent != null
                 ? Callers.of(caller, caller.agent(agent))
                 : waits.caller(project, caller, id).orElseGet(() -> Callers.of(caller, null));
@@ -123,10 +127,10 @@ class PermitsController {
         });
     }
 
-    /** Done whether or not the caller still listens. */
-    private <T> Mono<T> at(String project, Function<Desk, CompletionStage<T>> does) {
+    /** What the desk says; a caller that hangs up takes nothing of it back. */
+    private <T> Mono<T> at(String project, Function<Desk, CompletionStage<T>> asked) {
         return desks.of(project)
-                .flatMap(desk -> Mono.fromFuture(() -> does.apply(desk).toCompletableFuture(), true));
+                .flatMap(desk -> Mono.fromFuture(() -> asked.apply(desk).toCompletableFuture(), true));
     }
 
     /** Of whatever nobody knows nothing can be said. */

@@ -6,10 +6,7 @@ import io.sluice.WaitListener.Waiting;
 import io.sluice.server.problem.Causes;
 import io.sluice.server.security.Caller;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.InvalidMediaTypeException;
-import org.springframework.http.MediaType;
 import org.springframework.http.codec.ServerSentEvent;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
@@ -26,17 +23,6 @@ class WaitStream {
 
     WaitStream(Waits waits) {
         this.waits = waits;
-    }
-
-    /** Whether the first of what a caller accepts is a stream of events. */
-    static boolean isWanted(String accept) {
-        try {
-            List<MediaType> types = MediaType.parseMediaTypes(accept);
-            return types.stream().anyMatch(type -> type.equalsTypeAndSubtype(MediaType.TEXT_EVENT_STREAM))
-                    && types.stream().noneMatch(type -> type.equalsTypeAndSubtype(MediaType.APPLICATION_JSON));
-        } catch (InvalidMediaTypeException e) {
-            return false;
-        }
     }
 
     /** {@code waiting} …, then {@code granted} or {@code refused}. */

@@ -31,13 +31,14 @@ class Waits {
             if (key != null) {
                 callers.put(key, asking.caller());
             }
-            return desks.of(project)
-                    .flatMap(desk -> Mono.fromFuture(desk.acquire(asking, news).toCompletableFuture()))
-                    .doFinally(ended -> {
-                        if (key != null) {
-                            callers.remove(key, asking.caller());
-                        }
-                    });
+            Mono<Handout> hand = desks.of(project)
+                    .flatMap(desk ->
+                            Mono.fromFuture(() -> desk.acquire(asking, news).toCompletableFuture()));
+            return hand.doFinally(ended -> {
+                if (key != null) {
+                    callers.remove(key, asking.caller());
+                }
+            });
         });
     }
 

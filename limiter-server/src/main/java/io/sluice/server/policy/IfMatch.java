@@ -15,13 +15,17 @@ final class IfMatch {
         return "\"" + version + "\"";
     }
 
+    static boolean isAny(@Nullable String header) {
+        return header != null && header.trim().equals("*");
+    }
+
     /**
      * The version a caller has seen; {@code null} where any will do.
      *
      * @throws Problem 400 if it is none
      */
     static @Nullable Long version(@Nullable String header) {
-        if (header == null || header.trim().equals("*")) {
+        if (header == null || isAny(header)) {
             return null;
         }
         Matcher tag = TAG.matcher(header.trim());

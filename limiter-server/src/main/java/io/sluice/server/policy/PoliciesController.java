@@ -5,6 +5,7 @@ import io.sluice.Policy;
 import io.sluice.Sluice.Installed;
 import io.sluice.server.config.Link;
 import io.sluice.server.config.Settings;
+import io.sluice.server.problem.Accepts;
 import io.sluice.server.problem.Bodies;
 import io.sluice.server.problem.Causes;
 import io.sluice.server.problem.Problem;
@@ -44,6 +45,13 @@ import reactor.core.scheduler.Schedulers;
 class PoliciesController {
     /** Of who, when and what was changed. */
     private static final Logger audit = LoggerFactory.getLogger("io.sluice.audit");
+
+    private static final MediaType[] YAML = {
+        MediaType.APPLICATION_YAML,
+        new MediaType("application", "x-yaml"),
+        new MediaType("text", "yaml"),
+        new MediaType("text", "x-yaml")
+    };
 
     private final Link link;
     private final PolicyFiles files;
@@ -101,6 +109,7 @@ class PoliciesController {
         return Mono.fromCallable(() -> Documents.read(text, id, upstreams))
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(policy -> allowed(caller, policy)
+                        .then(IfMatch.isAny(ifMatch) ? there(id) : Mono.empty())
                         .then(ask(admin -> admin.install(policy, expected, caller.name(), dryRun))))
                 .map(change -> {
                     audit.info(
@@ -143,10 +152,21 @@ class PoliciesController {
         if (to == null || to < 1) {
             throw Problem.invalid("/to", "must be a version, from 1");
         }
-        return ask(admin -> admin.rollback(project, to, caller.name())).map(change -> {
-            audit.info("{} rolled project {} back to {}: version {}", caller.name(), project, to, change.version());
-            return changed(change);
-        });
+        // What may not be set may not be gone back to either. A version that is not kept is told by the rollback
+        // itself.
+        return ask(admin -> admin.version(project, to))
+                .flatMap(earlier -> earlier.map(policy -> allowed(caller, Documents.listed(policy, upstreams, 0)))
+                        .orElseGet(Mono::empty))
+                .then(ask(admin -> admin.rollback(project, to, caller.name())))
+                .map(change -> {
+                    audit.info(
+                            "{} rolled project {} back to {}: version {}",
+                            caller.name(),
+                            project,
+                            to,
+                            change.version());
+                    return changed(change);
+                });
     }
 
     @Operation(
@@ -169,6 +189,15 @@ class PoliciesController {
                 (Supplier<java.util.concurrent.CompletableFuture<T>>)
                         () -> question.apply(link.sluice().admin()).toCompletableFuture(),
                 true);
+    }
+
+    /** {@code If-Match: *}: whichever version, but one there must be. */
+    private Mono<Void> there(String project) {
+        return ask(admin -> admin.installed(project))
+                .onErrorMap(
+                        e -> Causes.of(e).kind().equals("no_project"),
+                        e -> new Problem(412, "version_mismatch", "no version is in force").with("version", 0))
+                .then();
     }
 
     private void notAFiles(String project) {
@@ -197,7 +226,7 @@ class PoliciesController {
     }
 
     private static ResponseEntity<String> document(Policy policy, long version, String accept) {
-        boolean yaml = accept.contains("yaml");
+        boolean yaml = Accepts.rather(accept, YAML);
         return ResponseEntity.ok()
                 .eTag(IfMatch.tag(version))
                 .contentType(yaml ? MediaType.APPLICATION_YAML : MediaType.APPLICATION_JSON)

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
@@ -46,6 +47,9 @@ public class PolicyFiles {
 
     private volatile List<FileState> states = List.of();
 
+    /** By project, the file that is just being installed: it is its owner before anybody can see the policy. */
+    private final Map<String, String> claimed = new ConcurrentHashMap<>();
+
     PolicyFiles(Settings settings, Link link) {
         directory = settings.policies();
         upstreams = Set.copyOf(settings.upstreams());
@@ -62,7 +66,7 @@ public class PolicyFiles {
                 .filter(state -> project.equals(state.project))
                 .map(FileState::file)
                 .findFirst()
-                .orElse(null);
+                .orElseGet(() -> claimed.get(project));
     }
 
     /** Every file, by name. */
@@ -99,6 +103,7 @@ public class PolicyFiles {
                 all.add(new FileState(file, now.project, now.problem));
             });
             states = List.copyOf(all);
+            claimed.clear();
         } catch (IOException e) {
             log.error("the policy files stay as they were read: {}", e.toString());
         }
@@ -127,6 +132,7 @@ public class PolicyFiles {
         if (owner != null) {
             return new Known(text, null, "project " + policy.project() + " is in " + owner + " already", true);
         }
+        claimed.put(policy.project(), file);
         try {
             Admin.Change change = link.sluice()
                     .admin()

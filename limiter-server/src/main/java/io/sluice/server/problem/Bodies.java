@@ -3,6 +3,7 @@ package io.sluice.server.problem;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import tools.jackson.core.JacksonException;
@@ -12,9 +13,12 @@ import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.type.LogicalType;
 
 /**
  * Reads the bodies of requests, strictly: a member that is not known, or told twice, or a number written as text is a fault
@@ -28,6 +32,10 @@ public final class Bodies {
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+            .withCoercionConfig(
+                    LogicalType.Textual,
+                    text -> Stream.of(CoercionInputShape.Integer, CoercionInputShape.Float, CoercionInputShape.Boolean)
+                            .forEach(other -> text.setCoercion(other, CoercionAction.Fail)))
             .build();
 
     Bodies() {}
@@ -50,9 +58,10 @@ public final class Bodies {
         } catch (DatabindException e) {
             throw e.getCause() instanceof Problem problem ? problem : fault(e);
         } catch (InputCoercionException e) {
+            // A number that is out of range.
             throw Problem.invalid(path(e), "must be a whole number of 64 bits");
         } catch (JacksonException e) {
-            throw Problem.invalid("", "not JSON: " + e.getOriginalMessage());
+            throw Problem.invalid("", "not JSON: " + e.getOriginalMessage().replaceFirst(" \\(start marker at .*", ""));
         }
     }
 

@@ -11,10 +11,14 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.TypeMismatchException;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.server.MethodNotAllowedException;
 import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.server.ServerWebInputException;
 
 /** What went wrong → what is said. Pure, but for the log line of what nobody foresaw. */
 public final class Causes {
@@ -22,6 +26,8 @@ public final class Causes {
 
     /** Told where a hold has no end: its caller need not ask more often. */
     private static final Duration UNKNOWN_WAIT = Duration.ofSeconds(60);
+
+    private static final int MOST_SHOWN = 64;
 
     private Causes() {}
 
@@ -112,9 +118,8 @@ public final class Causes {
             case 405 -> new Problem(405, "method_not_allowed", "this address does not take that method");
             case 406 -> new Problem(406, "not_acceptable", "nothing of what is accepted can be made here");
             case 413 -> tooLarge();
-            case 415 ->
-                new Problem(415, "unsupported_media_type", "send application/json; a policy may be application/yaml");
-            case 400 -> Problem.invalid(told.getReason() == null ? "bad request" : told.getReason());
+            case 415 -> Problem.unsupported();
+            case 400 -> bad(told);
             default ->
                 new Problem(
                         status.value(),
@@ -125,6 +130,34 @@ public final class Causes {
             told.getHeaders().forEach((name, values) -> problem.header(name, String.join(", ", values)));
         }
         return problem;
+    }
+
+    private static Problem bad(ResponseStatusException told) {
+        if (told instanceof ServerWebInputException wrong
+                && wrong.getMethodParameter() != null
+                && wrong.getCause() instanceof TypeMismatchException mismatch) {
+            MethodParameter parameter = wrong.getMethodParameter();
+            RequestParam asked = parameter.getParameterAnnotation(RequestParam.class);
+            String name = asked == null || asked.name().isEmpty()
+                    ? parameter.getParameter().getName()
+                    : asked.name();
+            return Problem.invalid(
+                    "/" + name,
+                    "must be " + wanted(parameter.nestedIfOptional().getNestedParameterType()) + ", got '"
+                            + shown(String.valueOf(mismatch.getValue())) + "'");
+        }
+        return Problem.invalid(told.getReason() == null ? "bad request" : told.getReason());
+    }
+
+    private static String wanted(Class<?> type) {
+        if (type == boolean.class || type == Boolean.class) {
+            return "true or false";
+        }
+        return type == double.class || type == Double.class ? "a number" : "a whole number";
+    }
+
+    private static String shown(String value) {
+        return value.length() <= MOST_SHOWN ? value : value.substring(0, MOST_SHOWN) + "…";
     }
 
     private static Problem tooLarge() {

@@ -45,13 +45,18 @@ public final class Problem extends RuntimeException {
 
     /** 400, naming the member by its JSON Pointer. */
     public static Problem invalid(String path, String message) {
-        return new Problem(400, "invalid", path + ": " + message)
+        return new Problem(400, "invalid", path.isEmpty() ? message : path + ": " + message)
                 .with("problems", List.of(Map.of("path", path, "message", message)));
     }
 
     /** 403: known, but not for this. */
     public static Problem forbidden(String detail) {
         return new Problem(403, "forbidden", detail);
+    }
+
+    /** 415: what a body is said to be. */
+    static Problem unsupported() {
+        return new Problem(415, "unsupported_media_type", "send application/json; a policy may be application/yaml");
     }
 
     /** 404. */

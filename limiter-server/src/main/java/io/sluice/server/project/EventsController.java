@@ -3,6 +3,7 @@ package io.sluice.server.project;
 import io.sluice.Admin;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.tags.Tag;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -49,11 +50,10 @@ class EventsController {
             @PathVariable String project,
             @RequestHeader(name = "Last-Event-ID", required = false) @Nullable String lastEventId) {
         Questions.project(project);
-        boolean resumes = lastEventId != null && ID.matcher(lastEventId).matches();
         // Asked once first: whoever asks for a project that there is not gets a plain answer.
         return questions
                 .ask(admin -> admin.events(project, "$", 1))
-                .map(newest -> resumes ? String.valueOf(lastEventId) : idOf(newest))
+                .map(newest -> from(lastEventId, idOf(newest)))
                 .map(from -> ResponseEntity.ok()
                         .contentType(MediaType.TEXT_EVENT_STREAM)
                         .body(streams.open(after(project, from))));
@@ -62,6 +62,19 @@ class EventsController {
     /** Of a project in which nothing happened yet: all that will. */
     private static String idOf(List<Admin.Event> newest) {
         return newest.isEmpty() ? "0" : newest.get(newest.size() - 1).id();
+    }
+
+    /** After what the caller had last, if that can have been: after an id that is still to come it would wait for ever. */
+    static String from(@Nullable String last, String newest) {
+        return last == null || !ID.matcher(last).matches() || millis(last).compareTo(millis(newest)) > 0
+                ? newest
+                : last;
+    }
+
+    /** Of {@code 1796065626724-0}, before which any number of digits may stand. */
+    private static BigInteger millis(String id) {
+        int dash = id.indexOf('-');
+        return new BigInteger(dash < 0 ? id : id.substring(0, dash));
     }
 
     private Flux<ServerSentEvent<Object>> after(String project, String from) {

@@ -65,19 +65,17 @@ class PlanController {
 
     private Mono<Plan.Use> observed(String project) {
         Instant to = Instant.now();
-        Mono<Boolean> cachedCounts = questions
-                .ask(admin -> admin.installed(project))
-                .map(installed -> installed.policy().provider() != Provider.ANTHROPIC);
         return questions
-                .ask(admin -> admin.usage(project, to.minus(LOOKS_BACK), to, Step.HOUR, By.AGENT))
-                .zipWith(
-                        cachedCounts,
-                        (rows, counts) -> Plan.Use.observed(rows, to, counts)
+                .ask(admin -> admin.installed(project))
+                .map(installed -> installed.policy().provider() != Provider.ANTHROPIC)
+                .flatMap(cachedCounts -> questions
+                        .ask(admin -> admin.usage(project, to.minus(LOOKS_BACK), to, Step.HOUR, By.AGENT))
+                        .map(rows -> Plan.Use.observed(rows, to, cachedCounts)
                                 .orElseThrow(() -> new Problem(
                                         422,
                                         "not_observed",
                                         "no agent was seen in the last 24 hours: give input_per_minute, output_per_minute, "
-                                                + "requests_per_minute or in_flight")));
+                                                + "requests_per_minute or in_flight"))));
     }
 
     private static PlanView view(Status status, @Nullable String modelClass, Plan.Use use, String source) {

@@ -1,5 +1,6 @@
 package io.sluice.server.project;
 
+import io.sluice.server.problem.Accepts;
 import io.sluice.server.problem.Causes;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.tags.Tag;
@@ -45,7 +46,7 @@ class StatusController {
             @PathVariable String project,
             @RequestHeader(name = "Accept", defaultValue = MediaType.ALL_VALUE) String accept) {
         Questions.project(project);
-        if (!accept.contains(MediaType.TEXT_EVENT_STREAM_VALUE)) {
+        if (!Accepts.rather(accept, MediaType.TEXT_EVENT_STREAM)) {
             return now(project)
                     .map(status -> ResponseEntity.ok()
                             .contentType(MediaType.APPLICATION_JSON)

@@ -21,7 +21,8 @@ class Streams implements SmartLifecycle {
 
     /** The same, with signs of life, until the server stops. */
     Flux<ServerSentEvent<Object>> open(Flux<ServerSentEvent<Object>> events) {
-        Flux<ServerSentEvent<Object>> alive = Flux.interval(SIGN_OF_LIFE)
+        // One at once: the answer begins with it, and a client sees that it is connected where nothing happens yet.
+        Flux<ServerSentEvent<Object>> alive = Flux.interval(Duration.ZERO, SIGN_OF_LIFE)
                 .onBackpressureDrop()
                 .map(n -> ServerSentEvent.builder().comment("").build());
         return Flux.defer(() -> {

@@ -1,6 +1,6 @@
 package io.sluice.testbed.cli;
 
-import io.sluice.Sluice;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -46,27 +46,28 @@ final class HoldCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException, InterruptedException {
+        String project = where.project(spec.commandLine());
         String scope = where.scope() == null ? "p" : where.scope();
-        try (Sluice sluice = where.connect(spec.commandLine())) {
-            Optional<Duration> left = sluice.project(where.project()).hold(scope, length, reason);
-            spec.commandLine().getOut().println(json ? json(scope, left) : told(left));
+        try (Teller teller = where.teller(spec.commandLine())) {
+            Optional<Duration> left = teller.hold(project, where.modelClass(), length, reason);
+            spec.commandLine().getOut().println(json ? json(project, scope, left) : told(project, left));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         return ExitCode.GOOD;
     }
 
-    private String told(Optional<Duration> left) {
-        return where + " is on hold "
+    private String told(String project, Optional<Duration> left) {
+        return where.told(project) + " is on hold "
                 + left.map(time -> "for " + (time.toMillis() + 999) / 1_000 + " s")
                         .orElse("until it is released") + ": "
                 + reason;
     }
 
-    private String json(String scope, Optional<Duration> left) {
+    private String json(String project, String scope, Optional<Duration> left) {
         Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("project", where.project());
+        result.put("project", project);
         result.put("scope", scope);
         result.put("left_ms", left.map(Duration::toMillis).orElse(null));
         result.put("reason", reason);

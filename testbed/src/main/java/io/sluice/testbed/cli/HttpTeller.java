@@ -1,21 +1,25 @@
 package io.sluice.testbed.cli;
 
+import io.sluice.Policy;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A server, asked over its API. */
 final class HttpTeller implements Teller {
@@ -55,9 +59,69 @@ final class HttpTeller implements Teller {
         return get("v1/projects/" + word(project) + "/plan" + (query.isEmpty() ? "" : "?" + query));
     }
 
+    @Override
+    public JsonNode policy(String project) throws IOException, InterruptedException {
+        HttpResponse<String> answer = ask("GET", "v1/projects/" + word(project), null);
+        return JsonMapper.shared()
+                .createObjectNode()
+                .put("project", project)
+                .put("version", version(answer))
+                .set("policy", json(answer));
+    }
+
+    /** As the server tags what it shows. */
+    private long version(HttpResponse<String> answer) throws IOException {
+        String tag = answer.headers().firstValue("ETag").orElse("");
+        if (!tag.matches("\"[0-9]{1,15}\"")) {
+            throw notOurs(null);
+        }
+        return Long.parseLong(tag.substring(1, tag.length() - 1));
+    }
+
+    @Override
+    public long apply(Policy policy) throws IOException, InterruptedException {
+        return json(ask("PUT", "v1/projects/" + word(policy.project()), policy.toJson()))
+                .path("version")
+                .asLong();
+    }
+
+    @Override
+    public Optional<Duration> hold(
+            String project, @Nullable String modelClass, @Nullable Duration length, String reason)
+            throws IOException, InterruptedException {
+        ObjectNode order = JsonMapper.shared().createObjectNode().put("reason", reason);
+        if (modelClass != null) {
+            order.put("class", modelClass);
+        }
+        if (length != null) {
+            order.put("for_ms", length.toMillis());
+        }
+        JsonNode left = json(ask("POST", "v1/projects/" + word(project) + "/hold", order.toString()))
+                .path("for_ms");
+        return left.isNumber() ? Optional.of(Duration.ofMillis(left.asLong())) : Optional.empty();
+    }
+
+    @Override
+    public boolean release(String project, @Nullable String modelClass) throws IOException, InterruptedException {
+        String query = modelClass == null ? "" : "?class=" + word(modelClass);
+        return json(ask("DELETE", "v1/projects/" + word(project) + "/hold" + query, null))
+                .path("released")
+                .asBoolean();
+    }
+
     private JsonNode get(String path) throws IOException, InterruptedException {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(server.resolve(path)).timeout(PATIENCE).header("Accept", "application/json");
+        return json(ask("GET", path, null));
+    }
+
+    private HttpResponse<String> ask(String method, String path, @Nullable String body)
+            throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(server.resolve(path))
+                .timeout(PATIENCE)
+                .header("Accept", "application/json")
+                .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (body != null) {
+            request.header("Content-Type", "application/json");
+        }
         if (token != null) {
             request.header("Authorization", "Bearer " + token);
         }
@@ -67,21 +131,38 @@ final class HttpTeller implements Teller {
         } catch (ConnectException e) {
             throw new IOException("nobody answers at " + server, e);
         }
+        if (response.statusCode() == 400) {
+            throw new IllegalArgumentException(refusal(response));
+        }
         if (response.statusCode() != 200) {
             throw new IOException(refusal(response));
         }
+        return response;
+    }
+
+    private JsonNode json(HttpResponse<String> response) throws IOException {
         try {
             return JsonMapper.shared().readTree(response.body());
         } catch (JacksonException e) {
-            throw new IOException("what answers at " + server + " is no Sluice server", e);
+            throw notOurs(e);
         }
+    }
+
+    private IOException notOurs(@Nullable Exception why) {
+        return new IOException("what answers at " + server + " is no Sluice server", why);
     }
 
     /** In the server's words where it has some. */
     private String refusal(HttpResponse<String> response) {
         try {
-            String detail =
-                    JsonMapper.shared().readTree(response.body()).path("detail").asString("");
+            JsonNode problem = JsonMapper.shared().readTree(response.body());
+            String detail = problem.path("detail").asString("");
+            if (problem.path("kind").asString("").equals("invalid_policy")) {
+                return problem.path("problems").values().stream()
+                        .map(one -> one.path("path").asString() + ": "
+                                + one.path("message").asString())
+                        .collect(Collectors.joining("; "));
+            }
             if (!detail.isEmpty()) {
                 return detail;
             }

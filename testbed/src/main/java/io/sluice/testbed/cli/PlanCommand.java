@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Tells how many agents a project's budget carries at 70 and 80 % of the limit that binds first.",
+            "Tells how many agents a project's budget carries at 70 and 80 %% of the limit that binds first.",
             "What one agent uses late in its session: as observed in the last 24 hours, or as given here."
         })
 final class PlanCommand implements Callable<Integer> {

@@ -3,18 +3,20 @@ package io.sluice.testbed.cli;
 import io.sluice.InvalidPolicyException;
 import io.sluice.InvalidPolicyException.Problem;
 import io.sluice.Policy;
-import io.sluice.Sluice;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code policy}: the documents that set budgets. */
@@ -80,6 +82,7 @@ final class PolicyCommand implements Runnable {
     @Command(
             name = "apply",
             mixinStandardHelpOptions = true,
+            sortOptions = false,
             description = "Installs a policy: every client follows it from its next call on.")
     static final class Apply implements Callable<Integer> {
         @Spec
@@ -88,25 +91,20 @@ final class PolicyCommand implements Runnable {
         @Parameters(paramLabel = "FILE", description = "YAML or JSON")
         private Path file;
 
-        @Option(
-                names = "--redis",
-                required = true,
-                paramLabel = "URI",
-                defaultValue = "${env:SLUICE_REDIS}",
-                description = "where the budget is; default $$SLUICE_REDIS")
-        private String redis;
+        @Mixin
+        private final TellerOptions whom = new TellerOptions();
 
         @Option(names = "--json", description = "print one JSON object")
         private boolean json;
 
         @Override
-        public Integer call() {
+        public Integer call() throws IOException, InterruptedException {
             Policy policy = PolicyFile.load(spec.commandLine(), file);
             policy.warnings()
                     .forEach(warning ->
                             spec.commandLine().getErr().println("warning: " + PolicyFile.show(file, warning)));
-            try (Sluice sluice = RedisUri.connect(spec.commandLine(), redis)) {
-                long version = sluice.install(policy);
+            try (Teller teller = whom.teller(spec.commandLine())) {
+                long version = teller.apply(policy);
                 spec.commandLine()
                         .getOut()
                         .println(
@@ -114,6 +112,8 @@ final class PolicyCommand implements Runnable {
                                         ? JSON.writeValueAsString(
                                                 Map.of("project", policy.project(), "version", version))
                                         : policy.project() + ": version " + version + " is in force");
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
             }
             return ExitCode.GOOD;
         }
@@ -123,6 +123,7 @@ final class PolicyCommand implements Runnable {
     @Command(
             name = "get",
             mixinStandardHelpOptions = true,
+            sortOptions = false,
             description = "Prints the policy in force, as JSON (which policy files may be written in).")
     static final class Get implements Callable<Integer> {
         @Spec
@@ -131,34 +132,24 @@ final class PolicyCommand implements Runnable {
         @Parameters(paramLabel = "PROJECT", description = "the project's id")
         private String project;
 
-        @Option(
-                names = "--redis",
-                required = true,
-                paramLabel = "URI",
-                defaultValue = "${env:SLUICE_REDIS}",
-                description = "where the budget is; default $$SLUICE_REDIS")
-        private String redis;
+        @Mixin
+        private final TellerOptions whom = new TellerOptions();
 
         @Option(names = "--json", description = "one line, with the version: {project, version, policy}")
         private boolean json;
 
         @Override
-        public Integer call() {
-            try (Sluice sluice = RedisUri.connect(spec.commandLine(), redis)) {
-                Sluice.Installed installed = sluice.installed(project);
-                var document = JSON.readTree(installed.policy().toJson());
+        public Integer call() throws IOException, InterruptedException {
+            try (Teller teller = whom.teller(spec.commandLine())) {
+                JsonNode installed = teller.policy(project);
                 spec.commandLine()
                         .getOut()
                         .println(
                                 json
-                                        ? JSON.createObjectNode()
-                                                .put("project", project)
-                                                .put("version", installed.version())
-                                                .set("policy", document)
-                                                .toString()
-                                        : document.toPrettyString());
+                                        ? installed.toString()
+                                        : installed.path("policy").toPrettyString());
             } catch (IllegalArgumentException e) {
-                throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+                throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
             }
             return ExitCode.GOOD;
         }

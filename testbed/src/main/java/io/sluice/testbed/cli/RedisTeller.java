@@ -4,6 +4,7 @@ import io.sluice.Admin;
 import io.sluice.Admin.By;
 import io.sluice.Admin.Step;
 import io.sluice.Plan;
+import io.sluice.Policy;
 import io.sluice.Provider;
 import io.sluice.Sluice;
 import io.sluice.Status;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Redis itself, asked without a server. */
 final class RedisTeller implements Teller {
@@ -79,6 +81,32 @@ final class RedisTeller implements Teller {
 
     private static double number(@Nullable String text) {
         return text == null ? 0 : Double.parseDouble(text);
+    }
+
+    @Override
+    public JsonNode policy(String project) {
+        Sluice.Installed installed = sluice.installed(project);
+        return JsonMapper.shared()
+                .createObjectNode()
+                .put("project", project)
+                .put("version", installed.version())
+                .set("policy", JsonMapper.shared().readTree(installed.policy().toJson()));
+    }
+
+    @Override
+    public long apply(Policy policy) {
+        return sluice.install(policy);
+    }
+
+    @Override
+    public Optional<Duration> hold(
+            String project, @Nullable String modelClass, @Nullable Duration length, String reason) {
+        return sluice.project(project).hold(modelClass == null ? "p" : "c:" + modelClass, length, reason);
+    }
+
+    @Override
+    public boolean release(String project, @Nullable String modelClass) {
+        return sluice.project(project).release(modelClass == null ? null : "c:" + modelClass);
     }
 
     private static <T> T answer(CompletionStage<T> asked) throws IOException, InterruptedException {

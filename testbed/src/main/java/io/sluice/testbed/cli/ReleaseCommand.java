@@ -1,6 +1,6 @@
 package io.sluice.testbed.cli;
 
-import io.sluice.Sluice;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -33,24 +33,26 @@ final class ReleaseCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() {
-        try (Sluice sluice = where.connect(spec.commandLine())) {
-            boolean released = sluice.project(where.project()).release(where.scope());
+    public Integer call() throws IOException, InterruptedException {
+        String project = where.project(spec.commandLine());
+        try (Teller teller = where.teller(spec.commandLine())) {
+            boolean released = teller.release(project, where.modelClass());
             spec.commandLine()
                     .getOut()
                     .println(
                             json
-                                    ? json(released)
-                                    : where + (released ? " is released" : " was not on hold, nothing to release"));
+                                    ? json(project, released)
+                                    : where.told(project)
+                                            + (released ? " is released" : " was not on hold, nothing to release"));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         return ExitCode.GOOD;
     }
 
-    private String json(boolean released) {
+    private String json(String project, boolean released) {
         Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("project", where.project());
+        result.put("project", project);
         result.put("scope", where.scope());
         result.put("released", released);
         return JsonMapper.shared().writeValueAsString(result);

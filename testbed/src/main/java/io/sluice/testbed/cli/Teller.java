@@ -1,11 +1,18 @@
 package io.sluice.testbed.cli;
 
+import io.sluice.Policy;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Who tells how projects stand: a server over HTTP, or Redis itself. Both in the shapes of the server's API. */
+/**
+ * Who tells how projects stand, and takes orders: a server over HTTP, or Redis itself. Both in the shapes of the server's API. What
+ * is wrong with the question itself is an {@link IllegalArgumentException}.
+ */
 interface Teller extends AutoCloseable {
 
     /** The ids of all projects it may tell of. */
@@ -16,6 +23,19 @@ interface Teller extends AutoCloseable {
 
     /** What {@code GET /v1/projects/PROJECT/plan} answers to these parameters. */
     JsonNode plan(String project, Map<String, String> parameters) throws IOException, InterruptedException;
+
+    /** The policy in force: {@code {project, version, policy}}. */
+    JsonNode policy(String project) throws IOException, InterruptedException;
+
+    /** Installs a policy; its version. */
+    long apply(Policy policy) throws IOException, InterruptedException;
+
+    /** Puts a project on hold, or one class of it; how long from now, empty until it is released. */
+    Optional<Duration> hold(String project, @Nullable String modelClass, @Nullable Duration length, String reason)
+            throws IOException, InterruptedException;
+
+    /** Ends the hold of a class, or all of the project; whether there was one. */
+    boolean release(String project, @Nullable String modelClass) throws IOException, InterruptedException;
 
     @Override
     void close();

@@ -15,6 +15,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 record Incoming(String method, String path, String query, UnaryOperator<@Nullable String> headers, String body) {
 
+    /** More than any provider lets a call ask for, and far from what sums of it could not hold. */
+    private static final long LARGEST_CAP = 1_000_000_000;
+
     /** @throws BadRequest if the body is no JSON object */
     JsonNode json() {
         try {
@@ -59,8 +62,8 @@ record Incoming(String method, String path, String query, UnaryOperator<@Nullabl
         if (cap.isMissingNode() || cap.isNull()) {
             return null;
         }
-        if (!cap.isIntegralNumber() || cap.asLong() < 1) {
-            throw new BadRequest(name + ": must be 1 or more");
+        if (!cap.isIntegralNumber() || !cap.canConvertToLong() || cap.asLong() < 1 || cap.asLong() > LARGEST_CAP) {
+            throw new BadRequest(name + ": must be 1 to " + LARGEST_CAP);
         }
         return cap.asLong();
     }

@@ -169,6 +169,13 @@ class AnthropicTest {
                     400,
                     "invalid_request_error",
                     "max_tokens: Field");
+            for (String cap : List.of("0", "-1", "1.5", "\"9\"", "1000000001", "9".repeat(30))) {
+                assertError(
+                        client.post("/v1/messages", "{\"model\":\"m\",\"max_tokens\":" + cap + "}"),
+                        400,
+                        "invalid_request_error",
+                        "max_tokens: must be 1 to");
+            }
             assertError(
                     client.message(false, "x-emulate-output-tokens", "-1"),
                     400,
