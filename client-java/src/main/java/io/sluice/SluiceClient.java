@@ -111,7 +111,6 @@ final class SluiceClient implements Sluice {
         return new DeskClient(client(project).listening(), profiles);
     }
 
-    /** For a project of this process's own choice. */
     ProjectClient client(String id) {
         return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
     }
