@@ -159,7 +159,8 @@ final class Held {
         // heard.
         return ended.exceptionallyCompose(
                 e -> Blocking.cause(e) instanceof OutageException outage && OutageRule.concerns(outage.reason())
-                        ? CompletableFuture.completedStage(new Ending(how, false, used))
+                        ? CompletableFuture.completedStage(
+                                new Ending(how, false, permit.call().booked(used)))
                         : CompletableFuture.failedStage(e));
     }
 
@@ -182,7 +183,8 @@ final class Held {
         if (known != null || !nothingSent) {
             endings.tell(permit.name, known, () -> nothingSent ? null : permit.spent(used));
         }
-        return CompletableFuture.completedStage(new Ending(how, false, used));
+        return CompletableFuture.completedStage(
+                new Ending(how, false, permit.call().booked(used)));
     }
 
     /** Whether it is held here, or its end is on its way. */

@@ -167,7 +167,7 @@ final class LivePermit implements Permit {
                 costs = here.inPlaceOf(toldCosts, costs);
             }
         }
-        return new Store.Settlement(project.id(), name, label, Memo.of(used), 0, costs);
+        return new Store.Settlement(project.id(), name, label, Memo.of(call.booked(used)), 0, costs);
     }
 
     /** What tells Redis of it now that it has ended unheard of; {@code null} once all it took is refilled. */
@@ -175,7 +175,9 @@ final class LivePermit implements Permit {
         LocalGrant here = grant;
         List<Store.ScopeCost> owed = here == null ? List.of() : project.budget.owed(here);
         boolean none = owed.stream().allMatch(cost -> cost.units().stream().allMatch(units -> units == 0));
-        return none ? null : Store.Settlement.spent(project.id(), name, Memo.of(used), call.view().stamp, owed);
+        return none
+                ? null
+                : Store.Settlement.spent(project.id(), name, Memo.of(call.booked(used)), call.view().stamp, owed);
     }
 
     /** What its project's policy says to outages. */

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** One version of a project's policy as a client uses it: a call in, its scopes, costs and flow out. Immutable. */
@@ -203,6 +204,36 @@ final class PolicyView {
             return route.scopes.stream()
                     .map(scope -> scope.costServed(call, used, provider))
                     .toList();
+        }
+
+        /**
+         * What of a report is told as charged: of each kind of token no more than what the most generous of the limits that count
+         * it books, the cost of its minute or four times the estimate's. Each level is bounded so by the scripts, for itself; a
+         * kind that no limit counts stays as reported.
+         */
+        Permit.Reserved booked(Permit.Reserved reported) {
+            return new Permit.Reserved(
+                    reported.requests(),
+                    Math.min(reported.input(), most(Weights::input)),
+                    Math.min(reported.cacheRead(), most(Weights::cacheRead)),
+                    Math.min(reported.cacheWrite(), most(Weights::cacheWrite)),
+                    Math.min(reported.output(), most(Weights::output)));
+        }
+
+        private long most(ToLongFunction<Weights> of) {
+            long most = -1;
+            for (int i = 0; i < costs.size(); i++) {
+                List<RefillLimit> limits = route.scopes.get(i).limits();
+                for (int k = 0; k < limits.size(); k++) {
+                    long weight = of.applyAsLong(limits.get(k).weights());
+                    if (weight > 0) {
+                        long bound = Math.max(
+                                limits.get(k).minute(), 4 * costs.get(i).units().get(k));
+                        most = Math.max(most, bound / weight);
+                    }
+                }
+            }
+            return most < 0 ? Long.MAX_VALUE : most;
         }
 
         /**

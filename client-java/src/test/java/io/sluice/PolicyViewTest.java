@@ -101,6 +101,41 @@ class PolicyViewTest {
         assertThat(resolved.agent()).isEqualTo("host-3/agent-17");
     }
 
+    /** What one report may say of itself: the most generous of the limits that count it decides. */
+    @ParameterizedTest
+    @CsvSource({
+        "99999,     1,         99999,  1",
+        "900000000, 900000000, 100000, 100000",
+        "900000000, 7,         100000, 7",
+    })
+    void aReportIsToldUpToWhatIsBooked(long input, long output, long inputTold, long outputTold) {
+        Resolved resolved = resolved(view(ALL), CALL.team("research"));
+
+        assertThat(resolved.booked(new Permit.Reserved(3, input, 5, 0, output)))
+                .isEqualTo(new Permit.Reserved(3, inputTold, 5, 0, outputTold));
+    }
+
+    @Test
+    void aReportIsToldUpToFourTimesTheEstimateOfASmallLimit() {
+        Resolved resolved = resolved(
+                view(
+                        "{project: acme, provider: openai, headroom: 1, limits: {tpm: 50}, classes: [{name: m, models: [m-1]}]}"),
+                CALL);
+
+        assertThat(resolved.booked(new Permit.Reserved(1, 900_000_000, 0, 0, 59)))
+                .as("of 15 tokens")
+                .isEqualTo(new Permit.Reserved(1, 60, 0, 0, 59));
+    }
+
+    @Test
+    void whatNoLimitCountsIsToldAsReported() {
+        Resolved resolved =
+                resolved(view("{project: acme, classes: [{name: m, models: [m-1], limits: {rpm: 60}}]}"), CALL);
+
+        Permit.Reserved reported = new Permit.Reserved(1, 900_000_000, 0, 7, 3);
+        assertThat(resolved.booked(reported)).isEqualTo(reported);
+    }
+
     /**
      * OpenAI charges the larger of prompt and cap when a call begins. Who gave back what of the cap was not used let in half as
      * many calls again as it takes.

@@ -194,7 +194,9 @@ async function start() {
   byId('none-new').addEventListener('click', () => (location.hash = `#/${NEW}`));
   byId('project').addEventListener('change', (event) => (location.hash = `#/${event.target.value}/${app.view}`));
   window.addEventListener('hashchange', go);
-  window.addEventListener('pagehide', () => app.history?.save());
+  // A browser may keep a page that was left, for the way back, with all that it has open; and it has six connections to a server.
+  window.addEventListener('pagehide', unwatch);
+  window.addEventListener('pageshow', (event) => event.persisted && app.project && watch(app.project));
   whenHidden();
   await list();
   go();

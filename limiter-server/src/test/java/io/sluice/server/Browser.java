@@ -87,6 +87,12 @@ final class Browser implements AutoCloseable {
         driver.get("http://127.0.0.1:" + server.port + "/" + route);
     }
 
+    /** To the page before, past the blank one between. */
+    void back() {
+        driver.navigate().back();
+        driver.navigate().back();
+    }
+
     WebElement find(String css) {
         return driver.findElement(By.cssSelector(css));
     }

@@ -17,6 +17,18 @@ import org.openqa.selenium.By;
 /** The page, in a real browser, against the server that was started and a real Redis. */
 @WithRedis
 class PageIT extends PageTests {
+    /** The browser keeps pages that were left for the way back: with their streams open they were all it has of connections. */
+    @Test
+    void pagesThatWereLeftKeepNoConnections() {
+        for (int left = 0; left < 5; left++) {
+            looksAt("{rpm: 600}");
+        }
+        browser.sees("#rejections", "None, ever.");
+
+        browser.back();
+        browser.sees("#connection", "Live");
+    }
+
     @Test
     void itLoadsAndTellsHowAProjectStandsWithoutAskingAnotherHost() {
         looksAt("{rpm: 600, itpm: 100000, concurrency: 2}");

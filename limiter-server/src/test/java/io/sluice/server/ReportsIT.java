@@ -214,7 +214,10 @@ class ReportsIT {
 
     @Test
     void usageFarAboveTheEstimateIsBookedAtItsBoundAndShown() {
-        settle(secured.one, take(secured.one), "{\"usage\": {\"input_tokens\": 900000000, \"output_tokens\": 1}}");
+        String absurd = "{\"usage\": {\"input_tokens\": 900000000, \"output_tokens\": 1}}";
+        JsonNode charged = settle(secured.one, take(secured.one), absurd).json().get("charged");
+
+        assertThat(charged.get("input").asLong()).as("as it is booked").isEqualTo(60_000);
 
         JsonNode itpm = limit(secured.root.get(at + "/status").json(), "itpm");
         // 4,500 when full, less one minute of the limit: 54,000 of its 60,000 may be used.
@@ -224,6 +227,7 @@ class ReportsIT {
                         .get("/actuator/prometheus")
                         .body()
                         .contains("sluice_rare_total{event=\"usage_bounded\",project=\"" + project + "\"} 1.0"));
+        assertThat(secured.root.get(at + "/usage?by=team").body()).doesNotContain("900000000");
     }
 
     /** A zero was taken for missing, and missing crashed what should have booked it (BerriAI/litellm#37992). */

@@ -59,11 +59,6 @@ class Desks implements SmartLifecycle {
         return desk;
     }
 
-    /** How many are open. */
-    int size() {
-        return desks.size();
-    }
-
     /** The same for a caller, whose results come on the thread of its connection: answered there, they change threads no more. */
     Mono<Desk> of(String project, ServerHttpRequest request) {
         Connection here = ServerHttpRequestDecorator.getNativeRequest(request);
