@@ -40,6 +40,6 @@ class AddressTest {
         IllegalArgumentException no =
                 catchThrowableOfType(IllegalArgumentException.class, () -> Address.of("redis://user:pw@ho st"));
 
-        assertThat(no).hasMessageContaining("Illegal character in authority at character 9");
+        assertThat(no).hasMessageContaining("Illegal character in authority at character");
     }
 }
