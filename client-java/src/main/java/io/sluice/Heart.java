@@ -5,6 +5,7 @@ import io.sluice.Store.BeatAsk;
 import io.sluice.Store.News;
 import io.sluice.Store.Place;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -307,9 +308,12 @@ final class Heart {
     void close() {
         tempo.close();
         packer.giveUp();
+        // All of them first: what does not arrive is to be told again, and nobody will.
+        List<Load> untold = new ArrayList<>();
         for (Load load = packer.untold(); !load.asserts().isEmpty(); load = packer.untold()) {
-            send(load);
+            untold.add(load);
         }
+        untold.forEach(this::send);
         for (List<LivePermit> part : held.parts(Load.Packer.RENEWALS)) {
             send(new Load(true, part, List.of(), List.of(), List.of(), List.of()));
         }

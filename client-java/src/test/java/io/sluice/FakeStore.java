@@ -27,6 +27,11 @@ final class FakeStore implements Store {
     boolean answers = true;
 
     final List<Ask> asked = new ArrayList<>();
+    /** Whether beats fail at once, as they do while there is no connection; and how many did. */
+    boolean isCut;
+
+    int refusedBeats;
+
     final Deque<Asked<BeatAsk, Beat>> beats = new ArrayDeque<>();
     final List<Settlement> ended = new ArrayList<>();
     Function<Settlement, Settled> settle = it -> new Settled.Ended(it.how(), false, it.memo());
@@ -72,6 +77,10 @@ final class FakeStore implements Store {
 
     @Override
     public CompletionStage<Beat> beat(BeatAsk ask) {
+        if (isCut) {
+            refusedBeats++;
+            throw new OutageException("disconnected", "a test's", null);
+        }
         Asked<BeatAsk, Beat> asked = new Asked<>(ask, new CompletableFuture<>());
         beats.add(asked);
         return asked.answer;

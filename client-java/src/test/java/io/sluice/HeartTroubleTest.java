@@ -14,6 +14,7 @@ import io.sluice.Store.Settled;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** What ends a wait but a permit: Redis in trouble, another policy, a deadline, nobody who wants it. */
@@ -285,5 +286,19 @@ class HeartTroubleTest extends HeartFixture {
         Waiter late = ask(CALL);
         assertThat(end(late)).isEqualTo("cancelled");
         assertThat(undone()).containsExactly(id(waiter), id(late));
+    }
+
+    /** What it does not get rid of it must not try for ever. */
+    @Test
+    void closingWhileThereIsNoConnectionTellsOfEachPermitOnce() {
+        store.acquire = ask -> new Answer.Granted(ask.permit().nonce(), 3_000_000, 1, ask.memo(), false, null);
+        heart.givenHere(ask(CALL).outcome.join());
+        store.isCut = true;
+        int before = store.refusedBeats;
+
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(heart::close);
+
+        assertThat(closed).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(store.refusedBeats - before).isBetween(1, 3);
     }
 }
