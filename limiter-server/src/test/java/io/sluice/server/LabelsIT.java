@@ -1,6 +1,7 @@
 package io.sluice.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.sluice.Call;
 import io.sluice.Permit;
@@ -20,6 +21,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -126,25 +128,19 @@ class LabelsIT {
 
     /** The names and labels of what is told of this project, once what is read each second is new. */
     private Set<String> series() {
-        long granted = -1;
-        while (granted != granted()) {
-            granted = granted();
-            pause();
-        }
+        AtomicLong before = new AtomicLong(-1);
+        await().atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(2_500))
+                .until(() -> {
+                    long now = granted();
+                    return before.getAndSet(now) == now;
+                });
         return http.get("/actuator/prometheus")
                 .body()
                 .lines()
                 .filter(line -> line.startsWith("sluice_") && line.contains("project=\"" + project + "\""))
                 .map(line -> line.substring(0, line.indexOf('}') + 1))
                 .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static void pause() {
-        try {
-            TimeUnit.MILLISECONDS.sleep(2_500);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private long granted() {

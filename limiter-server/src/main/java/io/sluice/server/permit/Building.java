@@ -28,7 +28,9 @@ final class Building {
         try {
             return reading.apply(value);
         } catch (IllegalArgumentException e) {
-            throw Problem.invalid(path, String.valueOf(e.getMessage()));
+            // The path names the member; what Java calls it is not what its caller does.
+            throw Problem.invalid(
+                    path, String.valueOf(e.getMessage()).replaceFirst("^[a-z]+[A-Z][A-Za-z]* (?=must )", ""));
         }
     }
 }
