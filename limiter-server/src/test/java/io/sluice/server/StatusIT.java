@@ -177,6 +177,7 @@ class StatusIT {
                 assertThat(resumed.named("policy")).as("only what came after").isEmpty();
             }
 
+            settledOverHttp();
             String metrics = http.get("/actuator/prometheus").body();
             assertThat(metrics)
                     .contains("sluice_permits_total{class=\"sonnet\",outcome=\"settled\",project=\"" + project
@@ -194,6 +195,14 @@ class StatusIT {
                     .contains("sluice_script_seconds_count{script=\"policy\"}")
                     .doesNotContain("java-1");
         }
+    }
+
+    /** A server tells the time of the scripts that it ran itself: the permit above was a Java client's. */
+    private void settledOverHttp() {
+        String permits = "/v1/projects/" + Policies.installed(http, "{rpm: 600}") + "/permits";
+        String permit =
+                http.post(permits, "{" + CALL + "}").json().get("permit").asString();
+        assertThat(http.post(permits + "/" + permit + "/settle", "{}").status()).isEqualTo(200);
     }
 
     /** An id that is still to come, of a Redis that was set back, was waited for in silence. */
