@@ -1,6 +1,7 @@
 package io.sluice;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.channel.EventLoopGroup;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Function;
@@ -94,6 +95,7 @@ public interface Sluice extends AutoCloseable {
      * @param credentials asked at each connection and each reconnection, so that a password can be changed while this runs; {@code null}
      *     for those in the URI
      * @param authority of {@code rediss://}: the certificates (PEM) that vouch for the server; {@code null} for those of the JDK
+     * @param loops of Netty, on which the connections to Redis are to run; {@code null} for threads of their own
      */
     record Options(
             @Nullable String host,
@@ -101,11 +103,12 @@ public interface Sluice extends AutoCloseable {
             @Nullable MeterRegistry meters,
             Duration commandTimeout,
             @Nullable Supplier<Credentials> credentials,
-            @Nullable Path authority) {
+            @Nullable Path authority,
+            @Nullable EventLoopGroup loops) {
         private static final Duration SHORTEST = Duration.ofMillis(10);
         private static final Duration LONGEST = Duration.ofSeconds(10);
 
-        public static final Options DEFAULT = new Options(null, null, null, Duration.ofMillis(250), null, null);
+        public static final Options DEFAULT = new Options(null, null, null, Duration.ofMillis(250), null, null, null);
 
         public Options {
             if (commandTimeout.compareTo(SHORTEST) < 0 || commandTimeout.compareTo(LONGEST) > 0) {
@@ -114,20 +117,21 @@ public interface Sluice extends AutoCloseable {
         }
 
         public Options withHost(String host) {
-            return new Options(Names.name("host", host), listener, meters, commandTimeout, credentials, authority);
+            return new Options(
+                    Names.name("host", host), listener, meters, commandTimeout, credentials, authority, loops);
         }
 
         public Options withListener(WaitListener listener) {
-            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+            return new Options(host, listener, meters, commandTimeout, credentials, authority, loops);
         }
 
         public Options withMeters(MeterRegistry meters) {
-            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+            return new Options(host, listener, meters, commandTimeout, credentials, authority, loops);
         }
 
         /** How long Redis may take to answer a command: what a call that does not wait costs at most while Redis hangs. */
         public Options withCommandTimeout(Duration commandTimeout) {
-            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+            return new Options(host, listener, meters, commandTimeout, credentials, authority, loops);
         }
 
         /**
@@ -135,12 +139,21 @@ public interface Sluice extends AutoCloseable {
          * password is changed, set the new one beside the old one in Redis first.
          */
         public Options withCredentials(Supplier<Credentials> credentials) {
-            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+            return new Options(host, listener, meters, commandTimeout, credentials, authority, loops);
         }
 
         /** The certificates (PEM) that vouch for a {@code rediss://} server, where those of the JDK do not. */
         public Options withAuthority(Path authority) {
-            return new Options(host, listener, meters, commandTimeout, credentials, authority);
+            return new Options(host, listener, meters, commandTimeout, credentials, authority, loops);
+        }
+
+        /**
+         * Threads that are there already, such as those of an HTTP server: a call that came on one of them is asked and answered there,
+         * which saves four changes of threads. Whatever else runs on them must not take long: Redis is not heard meanwhile. Native, where
+         * Netty's native transport is on the class path. They are left running when the client is closed.
+         */
+        public Options withLoops(EventLoopGroup loops) {
+            return new Options(host, listener, meters, commandTimeout, credentials, authority, loops);
         }
     }
 }

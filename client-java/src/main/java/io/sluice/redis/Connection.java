@@ -66,9 +66,12 @@ record Connection(
             uri.setCredentialsProvider(
                     () -> Mono.fromSupplier(() -> of(credentials.get())).subscribeOn(Schedulers.boundedElastic()));
         }
-        ClientResources resources = ClientResources.builder()
-                .reconnectDelay(Delay.exponential(Duration.ZERO, RECONNECT_AT_MOST, 2, TimeUnit.MILLISECONDS))
-                .build();
+        ClientResources.Builder building = ClientResources.builder()
+                .reconnectDelay(Delay.exponential(Duration.ZERO, RECONNECT_AT_MOST, 2, TimeUnit.MILLISECONDS));
+        if (options.loops() != null) {
+            building.eventLoopGroupProvider(new LentLoops(options.loops()));
+        }
+        ClientResources resources = building.build();
         try {
             return open(uri, options, resources);
         } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 package io.sluice.server.config;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.channel.EventLoopGroup;
 import io.sluice.OutageException;
 import io.sluice.Sluice;
 import io.sluice.Sluice.Options;
@@ -8,8 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import reactor.netty.resources.LoopResources;
 
 /**
  * The one client of this process. A server may start before its Redis: until that answers every call is told of the outage,
@@ -21,13 +24,15 @@ public class Link implements DisposableBean {
 
     private final Settings settings;
     private final MeterRegistry meters;
+    private final EventLoopGroup loops;
     private volatile @Nullable Sluice sluice;
     private volatile @Nullable OutageException why;
     private volatile boolean closed;
 
-    Link(Settings settings, MeterRegistry meters) {
+    Link(Settings settings, MeterRegistry meters, ReactorResourceFactory threads) {
         this.settings = settings;
         this.meters = meters;
+        this.loops = threads.getLoopResources().onServer(LoopResources.DEFAULT_NATIVE);
         connect();
     }
 
@@ -71,8 +76,10 @@ public class Link implements DisposableBean {
     }
 
     private Options options() {
-        Options options =
-                Options.DEFAULT.withCommandTimeout(settings.redisTimeout()).withMeters(meters);
+        Options options = Options.DEFAULT
+                .withCommandTimeout(settings.redisTimeout())
+                .withMeters(meters)
+                .withLoops(loops);
         if (settings.host() != null) {
             options = options.withHost(settings.host());
         }

@@ -2,6 +2,7 @@ package io.sluice.server.permit;
 
 import io.sluice.Desk;
 import io.sluice.Desk.Asking;
+import io.sluice.Desk.Handout;
 import io.sluice.Desk.Report;
 import io.sluice.Permit.Ending;
 import io.sluice.Permit.How;
@@ -73,9 +74,20 @@ class PermitsController {
                     .body(stream.of(project, request, caller, ask.id(), asking)));
         }
         return waits.ask(project, request, caller, ask.id(), asking, news -> {})
-                .map(handout -> ResponseEntity.status(handout.again() ? HttpStatus.OK : HttpStatus.CREATED)
+                .map(handout -> ResponseEntity.status(status(handout))
                         .contentType(MediaType.APPLICATION_JSON)
                         .body(PermitView.of(handout)));
+    }
+
+    /** The same of a body that has been read, for who does not look at {@code Accept}. */
+    Mono<Handout> handed(String project, Caller caller, ServerHttpRequest request, byte @Nullable [] body) {
+        AskBody ask = bodies.read(body, AskBody.class);
+        return waits.ask(project, request, caller, ask.id(), ask.asking(caller), news -> {});
+    }
+
+    /** A permit that was handed out before is told as it was. */
+    static HttpStatus status(Handout handout) {
+        return handout.again() ? HttpStatus.OK : HttpStatus.CREATED;
     }
 
     @Operation(
@@ -90,10 +102,7 @@ class PermitsController {
             @AuthenticationPrincipal Caller caller,
             ServerHttpRequest request,
             @RequestBody(required = false) byte @Nullable [] body) {
-        SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
-        Report report = told.report(caller, Instant.now());
-        return at(project, request, desk -> desk.settle(permit, report))
-                .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
+        return settled(project, permit, caller, request, body);
     }
 
     @Operation(summary = "Keeps a permit for another lease; 410 once it has ended or was lost")
@@ -129,6 +138,14 @@ class PermitsController {
             }
             return ResponseEntity.noContent().build();
         });
+    }
+
+    Mono<EndingView.Settled> settled(
+            String project, String permit, Caller caller, ServerHttpRequest request, byte @Nullable [] body) {
+        SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
+        Report report = told.report(caller, Instant.now());
+        return at(project, request, desk -> desk.settle(permit, report))
+                .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
     }
 
     /** What the desk says; a caller that hangs up takes nothing of it back. */

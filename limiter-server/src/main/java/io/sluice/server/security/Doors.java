@@ -18,6 +18,7 @@ import org.springframework.security.authentication.ReactiveAuthenticationManager
 import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.authorization.AuthorizationResult;
 import org.springframework.security.config.annotation.web.reactive.EnableWebFluxSecurity;
+import org.springframework.security.config.observation.SecurityObservationSettings;
 import org.springframework.security.config.web.server.SecurityWebFiltersOrder;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.config.web.server.ServerHttpSecurity.AuthorizeExchangeSpec;
@@ -65,6 +66,12 @@ class Doors {
     /** Whether no token is asked for. */
     boolean open() {
         return !tokens.configured() && decoder == null;
+    }
+
+    /** Spring would time each of its filters in each request: a fifth of what a permit takes, and nobody asked for it. */
+    @Bean
+    SecurityObservationSettings untimed() {
+        return SecurityObservationSettings.noObservations();
     }
 
     @Bean
