@@ -63,6 +63,9 @@ final class Asking {
             throw new IllegalArgumentException("maxWait must not be negative, got " + maxWait);
         }
         Waiter waiter = outcomes.waiter(call, maxWait, once || maxWait.isZero(), ticket);
+        if (outcomes.refuses(waiter)) {
+            return waiter;
+        }
         LivePermit running = outcomes.runsHere(waiter);
         if (running == null) {
             ask(waiter);

@@ -7,7 +7,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 /** Lends the thread that makes a call to its sender, so that an interrupt and a stack trace mean what their reader expects. */
 final class CallerThread {
+    private final Thread caller = Thread.currentThread();
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+    private boolean sending;
+
+    /** The call is over, and its sender need not go on. */
+    private boolean over;
 
     /** The sender as one that does not block: it runs on this thread. */
     Sender.Async runs(Sender sender) {
@@ -18,20 +23,48 @@ final class CallerThread {
         };
     }
 
-    private static void send(Sender sender, Attempt attempt, CompletableFuture<Response> answer) {
-        if (answer.isDone()) {
+    private void send(Sender sender, Attempt attempt, CompletableFuture<Response> answer) {
+        if (answer.isDone() || !begins()) {
             return;
         }
+        Response response;
         try {
-            answer.complete(sender.send(attempt));
+            response = sender.send(attempt);
         } catch (Throwable e) {
+            ends();
             answer.completeExceptionally(e);
+            return;
+        }
+        ends();
+        answer.complete(response);
+    }
+
+    private synchronized boolean begins() {
+        sending = !over;
+        return sending;
+    }
+
+    private synchronized void ends() {
+        sending = false;
+        if (over) {
+            Thread.interrupted(); // by stops(); it was for the sender
+        }
+    }
+
+    /** Somebody else ended the call, as by closing the client: the sender is told as one that blocks can be. */
+    private synchronized void stops() {
+        over = true;
+        if (sending) {
+            caller.interrupt();
         }
     }
 
     /** Does what there is to do until the result is there; an interrupt gives it up. */
     Response until(CompletableFuture<Response> result) throws InterruptedException {
-        result.whenComplete((response, e) -> tasks.add(() -> {}));
+        result.whenComplete((response, e) -> {
+            stops();
+            tasks.add(() -> {});
+        });
         try {
             while (!result.isDone()) {
                 tasks.take().run();

@@ -64,7 +64,13 @@ final class Calling {
 
     /** Completes on callback threads. Cancelling it gives the call up. */
     CompletableFuture<Response> start() {
-        result.whenComplete((response, e) -> step.run());
+        result.whenComplete((response, e) -> {
+            project.calls.remove(this);
+            step.run();
+        });
+        if (!project.begins(this)) {
+            return result;
+        }
         CompletableFuture<PolicyView> policy = client.handOver(project.knownPolicy());
         policy.whenComplete((view, e) -> guarded(() -> {
             if (e != null) {
@@ -215,19 +221,14 @@ final class Calling {
             return;
         }
         ScheduledFuture<?> alarm = client.timer.schedule(this::paused, length.toNanos(), TimeUnit.NANOSECONDS);
-        project.pauses(this);
-        begin(() -> {
-            alarm.cancel(false);
-            project.pausing.remove(this);
-        });
+        begin(() -> alarm.cancel(false));
     }
 
     private void paused() {
-        project.pausing.remove(this);
         client.callbacks.execute(() -> guarded(this::acquire));
     }
 
-    /** The client is closed; nothing would wake it. */
+    /** The client closes: it ends wherever it is. What was sent is cancelled, and booked with what is known of it. */
     void close() {
         fail(new RefusedException(Refusals.closed(project.id())));
     }

@@ -304,7 +304,7 @@ final class Heart {
         }
     }
 
-    /** The last beats give whoever still uses a permit a whole lease for it, and tell of those that Redis does not know. */
+    /** The last beats tell of permits of the desk that Redis does not know: their callers will ask for them elsewhere. */
     void close() {
         tempo.close();
         packer.giveUp();
@@ -314,8 +314,5 @@ final class Heart {
             untold.add(load);
         }
         untold.forEach(this::send);
-        for (List<LivePermit> part : held.parts(Load.Packer.RENEWALS)) {
-            send(new Load(true, part, List.of(), List.of(), List.of(), List.of()));
-        }
     }
 }

@@ -100,6 +100,13 @@ final class Held {
         endings.undo(permit.name);
     }
 
+    /** Those whose owners, in this process, have not ended them. */
+    List<LivePermit> open() {
+        return permits.values().stream()
+                .filter(permit -> !permit.ofDesk && !permit.end.isAsked())
+                .toList();
+    }
+
     /** In parts of at most {@code size}. */
     List<List<LivePermit>> parts(int size) {
         List<LivePermit> all =

@@ -333,24 +333,44 @@ final class LivePermit implements Permit {
 
     /** Its renewal was answered "lost". */
     void lost() {
+        if (tellLost()) {
+            project.client.meters.leaseLost();
+            project.counting.lost(Who.of(call), id());
+            project.client.meters.permit(project.id(), modelClass(), "expired");
+        }
+    }
+
+    /** Tells whoever wants to know, once, that its slot belongs to others now. Whether that is news. */
+    private boolean tellLost() {
         List<Runnable> told;
         synchronized (lostListeners) {
             if (lost) {
-                return;
+                return false;
             }
             lost = true;
             told = List.copyOf(lostListeners);
         }
-        project.client.meters.leaseLost();
-        project.counting.lost(Who.of(call), id());
-        project.client.meters.permit(project.id(), modelClass(), "expired");
         told.forEach(project.client::tellLater);
+        return true;
     }
 
     @Override
     public void close() {
         if (!end.isAsked()) {
-            end.closed().exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+            ended();
         }
+    }
+
+    /** The estimate stands. */
+    private CompletionStage<Ending> ended() {
+        return end.closed().exceptionally(e -> new Ending(How.UNKNOWN, true, reserved()));
+    }
+
+    /** This process stops, and its owner has not ended it: the estimate stands, and its slot is for others at once. */
+    CompletionStage<Ending> endsHere() {
+        if (!end.isAsked()) {
+            tellLost();
+        }
+        return ended();
     }
 }

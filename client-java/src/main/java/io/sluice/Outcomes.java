@@ -82,6 +82,15 @@ final class Outcomes {
         return call.id == null ? "" : Digests.of(client.host, call);
     }
 
+    /** Whether it may not ask because this process takes no calls any more. */
+    boolean refuses(Waiter waiter) {
+        RuntimeException why = waitEnds.refuses(waiter);
+        if (why != null) {
+            failed(waiter, why);
+        }
+        return why != null;
+    }
+
     // ---- without Redis
 
     void onGivenHere(Consumer<LivePermit> listener) {

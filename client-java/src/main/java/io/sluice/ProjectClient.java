@@ -40,8 +40,8 @@ final class ProjectClient implements Project {
     /** Of its grants; {@code null} while nobody calls here: who only looks on need not have the right to listen. */
     private @Nullable AutoCloseable messages;
 
-    /** Calls that wait outside the line, to be sent again. */
-    final Set<Calling> pausing = ConcurrentHashMap.newKeySet();
+    /** Calls that are made here, from their permit to their answer. */
+    final Set<Calling> calls = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
 
@@ -312,12 +312,13 @@ final class ProjectClient implements Project {
         return Blocking.get(start.get());
     }
 
-    /** It waits outside the line: nobody would wake it once this is closed. */
-    void pauses(Calling calling) {
-        pausing.add(calling);
+    /** Whether it may begin: not once this is closed. */
+    boolean begins(Calling calling) {
+        calls.add(calling);
         if (closed) {
             calling.close();
         }
+        return !closed;
     }
 
     /** How many calls of this process wait. */
@@ -335,11 +336,15 @@ final class ProjectClient implements Project {
         return held.size();
     }
 
+    /** No new calls; what waits is refused, what was sent is cancelled. {@link #lastWords} ends what is still held then. */
     void close() {
+        if (closed) {
+            return;
+        }
         closed = true;
         fleet.close();
         outcomes.waitEnds.close();
-        pausing.forEach(Calling::close);
+        calls.forEach(Calling::close);
         AutoCloseable listens;
         synchronized (this) {
             listens = messages;
@@ -353,11 +358,20 @@ final class ProjectClient implements Project {
         }
     }
 
+    /** Nobody is left to end it. There may be thousands, and what Redis is told of them must not time out in a queue. */
+    private CompletableFuture<Permit.Ending> ends(LivePermit permit) {
+        CompletionStage<Permit.Ending> ended =
+                permit.degraded() ? permit.endsHere() : client.returns.run(permit::endsHere);
+        return ended.toCompletableFuture();
+    }
+
     /** Completes when nothing that should reach Redis is still under way. */
     CompletableFuture<Void> lastWords() {
+        CompletableFuture<Void> freed =
+                CompletableFuture.allOf(held.open().stream().map(this::ends).toArray(CompletableFuture[]::new));
         heart.close();
         CompletableFuture<Void> ended = endings.close(asking::isQuiet);
-        return CompletableFuture.allOf(ended, observing.close())
+        return CompletableFuture.allOf(freed, ended, observing.close())
                 .handle((done, e) -> e)
                 .thenCompose(ignored -> counting.close());
     }

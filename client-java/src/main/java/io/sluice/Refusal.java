@@ -51,7 +51,7 @@ public record Refusal(
         CONFLICT,
         /** The permit of this id ended less than 10 minutes ago. */
         ENDED,
-        /** The wait was cancelled. */
+        /** The wait was cancelled, or the client was closed. */
         CANCELLED;
 
         /** The name used in HTTP and metrics. */

@@ -111,7 +111,8 @@ final class Refusals {
     }
 
     static Refusal closed(String project) {
-        return cancelled(project, "the client was closed");
+        return helpless(
+                Refusal.Kind.CANCELLED, null, null, project + ": the call was given up, for the client was closed");
     }
 
     static Refusal of(String project, Call call, Answer answer) {

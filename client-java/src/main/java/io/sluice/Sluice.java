@@ -68,7 +68,21 @@ public interface Sluice extends AutoCloseable {
     /** What an operator does and asks. */
     Admin admin();
 
-    /** Ends what is under way and closes the connection. Permits still open end by their lease. */
+    /**
+     * Ends what is under way and closes the connection, within about 2 s also where Redis is gone. Close it after your calls; of those
+     * that are not over:
+     *
+     * <ul>
+     *   <li>calls that wait, and calls that begin from now on, are refused as {@code CANCELLED};
+     *   <li>a {@link Project#call} under way is cancelled: the thread that sends is interrupted, or the sender's stage is cancelled. Its
+     *       permit is settled with what is known of the answer so far, its caller gets the same refusal;
+     *   <li>any other permit ends as by its own {@link Permit#close}: its slot is free at once and the estimate stands. Its
+     *       {@link Permit#onLost} listeners are told. Whoever settles it afterwards changes nothing and is told that it had ended.
+     * </ul>
+     *
+     * <p>So a process that ends in order leaves no slot in use. One that is killed, or cannot reach Redis, leaves its slots for one
+     * lease. Permits of a {@link #desk} are their callers', and live on.
+     */
     @Override
     void close();
 

@@ -112,7 +112,11 @@ final class SluiceClient implements Sluice {
     }
 
     ProjectClient client(String id) {
-        return projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
+        ProjectClient project = projects.computeIfAbsent(Names.project(id), name -> new ProjectClient(this, name));
+        if (closed.get()) {
+            project.close();
+        }
+        return project;
     }
 
     /**

@@ -114,6 +114,12 @@ final class WaitEnds {
         return closed ? new RefusedException(Refusals.closed(id)) : null;
     }
 
+    /** Why it may not even ask; {@code null} if it may. */
+    @Nullable
+    RuntimeException refuses(Waiter waiter) {
+        return closed ? closes(waiter) : null;
+    }
+
     private OutageException closing() {
         return new OutageException(CLOSING, id + ": this process stops; ask again, with the same id, elsewhere", null);
     }

@@ -13,13 +13,15 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * An agent in a process of its own, for tests that kill and pause it. Takes permits, says {@code held}, then settles its
- * first permit on each line it reads and says how that ended; says {@code lost} when a lease is lost.
+ * first permit on each line it reads and says how that ended; says {@code lost} when a lease is lost. Told to stop (SIGTERM) it
+ * closes its client, permits or not.
  */
 final class AgentMain {
     private AgentMain() {}
 
     public static void main(String[] args) throws Exception {
         Sluice sluice = Sluice.connect(args[0]);
+        Runtime.getRuntime().addShutdownHook(new Thread(sluice::close));
         Project project = sluice.project(args[1]);
         Permit first = null;
         for (int i = 0; i < Integer.parseInt(args[2]); i++) {
@@ -87,6 +89,14 @@ final class AgentMain {
         void kill() throws InterruptedException {
             process.destroyForcibly();
             process.waitFor(5, TimeUnit.SECONDS);
+        }
+
+        /** SIGTERM; returns when it is gone. */
+        void stop() throws InterruptedException {
+            process.destroy();
+            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+                throw new AssertionError("the agent does not stop");
+            }
         }
 
         void signal(String name) throws IOException, InterruptedException {

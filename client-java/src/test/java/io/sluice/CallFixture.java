@@ -117,6 +117,11 @@ final class CallFixture implements AutoCloseable {
         return Levels.of(uri, id, "c:m");
     }
 
+    /** Slots in use now. */
+    long used() {
+        return levels().used();
+    }
+
     double permits(String outcome) {
         return count("sluice.permits", "outcome", outcome);
     }
@@ -135,7 +140,7 @@ final class CallFixture implements AutoCloseable {
             assertThat(levels.waiters()).as("calls in line").isZero();
             assertThat(((ProjectClient) project).waiting()).isZero();
             assertThat(((ProjectClient) project).held()).isZero();
-            assertThat(((ProjectClient) project).pausing).isEmpty();
+            assertThat(((ProjectClient) project).calls).isEmpty();
         });
     }
 

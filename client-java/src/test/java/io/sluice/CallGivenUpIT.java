@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -125,19 +126,55 @@ class CallGivenUpIT {
         nothingIsLeft(where);
     }
 
+    /** Slots stayed taken after each rollout (ding113/claude-code-hub#1178). */
     @ParameterizedTest
-    @EnumSource(names = {"IN_LINE", "PAUSING", "HELD_OFF"})
+    @EnumSource
     void byClosingTheClient(Where where) {
         lead(where);
         CompletableFuture<Response> call = fixture.callAsync();
         isThere(where);
-        fixture.close();
+        fixture.sluice.close();
+        nothingIsInUse(where);
         assertThat(call)
                 .failsWithin(5, TimeUnit.SECONDS)
                 .withThrowableThat()
                 .havingRootCause()
                 .isInstanceOf(RefusedException.class)
                 .withMessageContaining("closed");
+    }
+
+    /** Who blocks is woken, and its thread goes on unharmed. */
+    @ParameterizedTest
+    @EnumSource
+    void byClosingTheClientOfAThreadThatBlocks(Where where) throws Exception {
+        lead(where);
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        Thread caller = new Thread(() -> {
+            try {
+                fixture.call();
+            } catch (Throwable e) {
+                thrown.set(e);
+            }
+            interrupted.set(Thread.currentThread().isInterrupted());
+        });
+        caller.start();
+        isThere(where);
+        fixture.sluice.close();
+        nothingIsInUse(where);
+        caller.join(5_000);
+        assertThat(thrown.get()).isInstanceOf(RefusedException.class).hasMessageContaining("closed");
+        assertThat(interrupted).isFalse();
+    }
+
+    /** Not soon but now: who comes next finds every slot free. */
+    private void nothingIsInUse(Where where) {
+        assertThat(fixture.used()).isZero();
+        if (where == Where.IN_LINE) {
+            assertThat(fixture.charged()).as("those that were open").isEqualTo("4 requests, 40 in, 20 out");
+        } else {
+            nothingIsLeft(where);
+        }
     }
 
     /** An SDK's own exception hides the interrupt; the thread is interrupted all the same. */

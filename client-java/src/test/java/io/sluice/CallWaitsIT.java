@@ -191,7 +191,9 @@ class CallWaitsIT {
         store.observe(new Store.Observations(fixture.id, "operator", List.of(new Store.Observation.Release("*"))))
                 .toCompletableFuture()
                 .join();
-        CallFixture.soon().until(() -> ((ProjectClient) fixture.project).pausing.size() == 1);
+        ProjectClient client = (ProjectClient) fixture.project;
+        CallFixture.soon().until(() -> client.waiting() == 0 && client.held() == 0);
+        assertThat(client.calls).as("waits outside the line").hasSize(1);
         Budget.take(fixture.project, CALL).cancel();
 
         assertThat(call.join().status()).isEqualTo(200);

@@ -18,8 +18,12 @@ final class Faults {
 
     /** Leases of 2 s. A year's bucket refills by less than one in a test, so what is charged can be counted exactly. */
     static Policy policy(String project, int slots) {
+        return policy(project, slots, "2s");
+    }
+
+    static Policy policy(String project, int slots, String lease) {
         return Policy.parse("project: " + project
-                + "\nprovider: anthropic\noutage: fail-closed\nlease: 2s\nclasses:\n  - name: sonnet\n"
+                + "\nprovider: anthropic\noutage: fail-closed\nlease: " + lease + "\nclasses:\n  - name: sonnet\n"
                 + "    models: ['claude-*']\n    limits:\n      concurrency: " + slots
                 + "\n      charged: {amount: 2000000, per: 365d, window: refill, of: requests, burst: 1d}\n");
     }
