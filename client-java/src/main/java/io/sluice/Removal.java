@@ -46,10 +46,11 @@ final class Removal {
                                 live.getAsLong(),
                                 "project " + project.id() + " has " + live.getAsLong() + " live permits: drain it"));
                     }
-                    return project.install(closed(view.policy), expected, who, true).thenApply(closed -> {
-                        watch();
-                        return false;
-                    });
+                    return project.install(closed(view.policy), expected, who, true)
+                            .thenApply(closed -> {
+                                watch();
+                                return false;
+                            });
                 }));
     }
 

@@ -3,6 +3,7 @@ package io.sluice.redis;
 import io.sluice.AdminException;
 import io.sluice.OutageException;
 import io.sluice.Records;
+import io.sluice.Store;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -93,8 +93,7 @@ class PoliciesIT {
             assertThat(late.json().get("version").asLong()).isEqualTo(2);
         }
         assertThat(http.delete(at, "If-Match", "two").status()).isEqualTo(400);
-        assertThat(http.post(at + "/rollback", "{\"to\": 1}", "If-Match", "two")
-                        .status())
+        assertThat(http.post(at + "/rollback", "{\"to\": 1}", "If-Match", "two").status())
                 .isEqualTo(400);
         assertThat(http.get(at).header("etag")).isEqualTo("\"2\"");
 
@@ -104,7 +103,8 @@ class PoliciesIT {
                 .json()
                 .get("permit")
                 .asString();
-        assertThat(http.delete(at + "?drain=true", "If-Match", "\"2\"").status()).isEqualTo(412);
+        assertThat(http.delete(at + "?drain=true", "If-Match", "\"2\"").status())
+                .isEqualTo(412);
         assertThat(http.get(at).header("etag")).as("it does not drain").isEqualTo("\"3\"");
         http.delete(at + "/permits/" + running);
         assertThat(http.delete(at, "If-Match", "*").status()).isEqualTo(204);

@@ -186,10 +186,11 @@ class PoliciesController {
         Long expected = IfMatch.version(ifMatch);
         notAFiles(Projects.checked(project));
         String why = reason == null ? "" : ": " + Problem.oneLine("reason", reason);
-        return ask(admin -> admin.remove(project, drain, expected, caller.name())).map(gone -> {
-            audit.info("{} {} project {}{}", caller.name(), gone ? "removed" : "drains", project, why);
-            return ResponseEntity.status(HttpStatus.NO_CONTENT).build();
-        });
+        return ask(admin -> admin.remove(project, drain, expected, caller.name()))
+                .map(gone -> {
+                    audit.info("{} {} project {}{}", caller.name(), gone ? "removed" : "drains", project, why);
+                    return ResponseEntity.status(HttpStatus.NO_CONTENT).build();
+                });
     }
 
     private <T> Mono<T> ask(java.util.function.Function<Admin, CompletionStage<T>> question) {
