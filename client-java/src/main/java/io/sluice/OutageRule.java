@@ -47,6 +47,9 @@ final class OutageRule {
     /** Questions of one call of the desk before it is told so: more than open the store's breaker, so that an outage is found first. */
     private static final int DESK_TRIES = 6;
 
+    /** Before the second of them; before each further one twice as long: 310 ms in all. */
+    private static final long FIRST_PAUSE_MS = 10;
+
     private static final long LOOK_MS = 500;
     private static final long OOM_IS_NEWS_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -156,8 +159,10 @@ final class OutageRule {
      * while the next request of its caller goes to any: so at the desk it is asked again, until there is an answer or an outage.
      */
     private void chance(Waiter waiter, OutageException outage) {
-        if (++waiter.chances < DESK_TRIES) {
-            ask.accept(waiter);
+        if (++waiter.chances < DESK_TRIES && !client.timer.isShutdown()) {
+            // What fails at once would else be asked as fast as it fails, by every call at the same time.
+            long pauseMs = FIRST_PAUSE_MS << (waiter.chances - 1);
+            client.timer.schedule(() -> ask.accept(waiter), pauseMs, TimeUnit.MILLISECONDS);
         } else {
             outcomes.failed(waiter, outage);
         }
