@@ -5,6 +5,7 @@ import io.sluice.Store.Answer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -61,6 +62,7 @@ final class OutageRule {
     private final Waiters waiters;
     private final Fleet fleet;
     private final Learning learning;
+    private final ScheduledExecutorService timer;
     private final LongSupplier nanoTime;
     private final AtomicBoolean looking = new AtomicBoolean();
 
@@ -83,6 +85,7 @@ final class OutageRule {
             Waiters waiters,
             Fleet fleet,
             Learning learning,
+            ScheduledExecutorService timer,
             LongSupplier nanoTime) {
         this.client = project.client;
         this.project = project.id();
@@ -92,6 +95,7 @@ final class OutageRule {
         this.waiters = waiters;
         this.fleet = fleet;
         this.learning = learning;
+        this.timer = timer;
         this.nanoTime = nanoTime;
     }
 
@@ -159,10 +163,10 @@ final class OutageRule {
      * while the next request of its caller goes to any: so at the desk it is asked again, until there is an answer or an outage.
      */
     private void chance(Waiter waiter, OutageException outage) {
-        if (++waiter.chances < DESK_TRIES && !client.timer.isShutdown()) {
+        if (++waiter.chances < DESK_TRIES && !timer.isShutdown()) {
             // What fails at once would else be asked as fast as it fails, by every call at the same time.
             long pauseMs = FIRST_PAUSE_MS << (waiter.chances - 1);
-            client.timer.schedule(() -> ask.accept(waiter), pauseMs, TimeUnit.MILLISECONDS);
+            timer.schedule(() -> ask.accept(waiter), pauseMs, TimeUnit.MILLISECONDS);
         } else {
             outcomes.failed(waiter, outage);
         }
@@ -266,8 +270,8 @@ final class OutageRule {
     }
 
     private void look() {
-        if (!client.timer.isShutdown() && looking.compareAndSet(false, true)) {
-            client.timer.schedule(this::looks, LOOK_MS, TimeUnit.MILLISECONDS);
+        if (!timer.isShutdown() && looking.compareAndSet(false, true)) {
+            timer.schedule(this::looks, LOOK_MS, TimeUnit.MILLISECONDS);
         }
     }
 
