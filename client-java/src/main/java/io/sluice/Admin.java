@@ -93,19 +93,33 @@ public interface Admin {
     /**
      * Installs the content of an earlier version as a new one.
      *
-     * @throws AdminException {@code UNKNOWN_VERSION} if it is none of the last 50
+     * @param expected the version that the caller has seen; {@code null} installs over whichever is in force
+     * @throws AdminException {@code UNKNOWN_VERSION} if it is none of the last 50, {@code VERSION_MISMATCH} if another version than the
+     *     expected one is in force
      */
-    CompletionStage<Change> rollback(String project, long to, String who);
+    CompletionStage<Change> rollback(String project, long to, @Nullable Long expected, String who);
+
+    /** The same over whichever version is in force. */
+    default CompletionStage<Change> rollback(String project, long to, String who) {
+        return rollback(project, to, null, who);
+    }
 
     /**
      * Removes a project and everything that is kept of it.
      *
      * @param drain while permits are live: refuses new calls as {@code closed} from now on, and removes it once the last permit has
      *     ended or its lease has run out. This process sees to that; should it end before, whichever next asks for the project's status does
+     * @param expected the version that the caller has seen; {@code null} removes it whichever is in force
      * @return whether it is gone; if not, it is being drained
-     * @throws AdminException {@code PERMITS_LIVE} while permits are live, unless it may drain
+     * @throws AdminException {@code PERMITS_LIVE} while permits are live, unless it may drain; {@code VERSION_MISMATCH} if another version
+     *     than the expected one is in force
      */
-    CompletionStage<Boolean> remove(String project, boolean drain, String who);
+    CompletionStage<Boolean> remove(String project, boolean drain, @Nullable Long expected, String who);
+
+    /** The same whichever version is in force. */
+    default CompletionStage<Boolean> remove(String project, boolean drain, String who) {
+        return remove(project, drain, null, who);
+    }
 
     // ---- orders
 

@@ -59,7 +59,7 @@ final class AdminClient implements Admin {
             boolean same = known != null && known.toJson().equals(policy.toJson());
             if (dryRun) {
                 if (expected != null && expected != version) {
-                    throw Installer.mismatch(version, Long.toString(expected));
+                    throw AdminException.mismatch(version, Long.toString(expected));
                 }
                 return CompletableFuture.completedStage(change(known, policy, same ? version : version + 1, same));
             }
@@ -110,22 +110,22 @@ final class AdminClient implements Admin {
     }
 
     @Override
-    public CompletionStage<Change> rollback(String project, long to, String who) {
+    public CompletionStage<Change> rollback(String project, long to, @Nullable Long expected, String who) {
         return answer(version(project, to)
                 .thenCompose(policy -> install(
                         policy.orElseThrow(() -> new AdminException(
                                 AdminException.Kind.UNKNOWN_VERSION,
                                 0,
                                 "version " + to + " of project " + project + " is not kept")),
-                        null,
+                        expected,
                         who,
                         false)));
     }
 
     @Override
-    public CompletionStage<Boolean> remove(String project, boolean drain, String who) {
+    public CompletionStage<Boolean> remove(String project, boolean drain, @Nullable Long expected, String who) {
         line("who", who, WHO);
-        return answer(client.known(project).thenCompose(one -> new Removal(client, one).remove(drain, who)));
+        return answer(client.known(project).thenCompose(one -> new Removal(client, one).remove(drain, expected, who)));
     }
 
     // ---- orders

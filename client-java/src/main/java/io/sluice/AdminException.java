@@ -13,6 +13,14 @@ public final class AdminException extends RuntimeException {
         this.number = number;
     }
 
+    /** Redis's package says this too. */
+    public static AdminException mismatch(long inForce, String expected) {
+        return new AdminException(
+                Kind.VERSION_MISMATCH,
+                inForce,
+                (inForce == 0 ? "no version" : "version " + inForce) + " is in force, not " + expected);
+    }
+
     public Kind kind() {
         return kind;
     }

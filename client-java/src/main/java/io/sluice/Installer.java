@@ -112,15 +112,8 @@ final class Installer {
                     null);
         }
         if (installed instanceof Installed.Mismatch mismatch && !expected.isEmpty()) {
-            throw mismatch(Store.version(mismatch.stamp()), expected);
+            throw AdminException.mismatch(Store.version(mismatch.stamp()), expected);
         }
         throw new OutageException("lost_state", "a newer policy is stored: " + installed, null);
-    }
-
-    static AdminException mismatch(long inForce, String expected) {
-        return new AdminException(
-                AdminException.Kind.VERSION_MISMATCH,
-                inForce,
-                (inForce == 0 ? "no version" : "version " + inForce) + " is in force, not " + expected);
     }
 }

@@ -5,6 +5,7 @@ import io.sluice.Store.Answer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -47,6 +48,9 @@ final class OutageRule {
     /** Questions of one call of the desk before it is told so: more than open the store's breaker, so that an outage is found first. */
     private static final int DESK_TRIES = 6;
 
+    /** Before the second of them; before each further one twice as long: 310 ms in all. */
+    private static final long FIRST_PAUSE_MS = 10;
+
     private static final long LOOK_MS = 500;
     private static final long OOM_IS_NEWS_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -58,6 +62,7 @@ final class OutageRule {
     private final Waiters waiters;
     private final Fleet fleet;
     private final Learning learning;
+    private final ScheduledExecutorService timer;
     private final LongSupplier nanoTime;
     private final AtomicBoolean looking = new AtomicBoolean();
 
@@ -80,6 +85,7 @@ final class OutageRule {
             Waiters waiters,
             Fleet fleet,
             Learning learning,
+            ScheduledExecutorService timer,
             LongSupplier nanoTime) {
         this.client = project.client;
         this.project = project.id();
@@ -89,6 +95,7 @@ final class OutageRule {
         this.waiters = waiters;
         this.fleet = fleet;
         this.learning = learning;
+        this.timer = timer;
         this.nanoTime = nanoTime;
     }
 
@@ -156,8 +163,10 @@ final class OutageRule {
      * while the next request of its caller goes to any: so at the desk it is asked again, until there is an answer or an outage.
      */
     private void chance(Waiter waiter, OutageException outage) {
-        if (++waiter.chances < DESK_TRIES) {
-            ask.accept(waiter);
+        if (++waiter.chances < DESK_TRIES && !timer.isShutdown()) {
+            // What fails at once would else be asked as fast as it fails, by every call at the same time.
+            long pauseMs = FIRST_PAUSE_MS << (waiter.chances - 1);
+            timer.schedule(() -> ask.accept(waiter), pauseMs, TimeUnit.MILLISECONDS);
         } else {
             outcomes.failed(waiter, outage);
         }
@@ -261,8 +270,8 @@ final class OutageRule {
     }
 
     private void look() {
-        if (!client.timer.isShutdown() && looking.compareAndSet(false, true)) {
-            client.timer.schedule(this::looks, LOOK_MS, TimeUnit.MILLISECONDS);
+        if (!timer.isShutdown() && looking.compareAndSet(false, true)) {
+            timer.schedule(this::looks, LOOK_MS, TimeUnit.MILLISECONDS);
         }
     }
 

@@ -65,7 +65,8 @@ final class ProjectClient implements Project {
         this.observing = new Observing(client, id, policies, client.timer, System::nanoTime);
         observing.onHold(counting::held);
         this.line = new LocalLine(client.timer, budget, outcomes, System::nanoTime);
-        this.rule = new OutageRule(this, outcomes, budget, line, waiters, fleet, observing.learning, System::nanoTime);
+        this.rule = new OutageRule(
+                this, outcomes, budget, line, waiters, fleet, observing.learning, client.timer, System::nanoTime);
         this.asking = new Asking(client, id, policies, installer, outcomes, rule, observing.learning);
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, rule, System::nanoTime);
         rule.asksBy(asking::ask, heart::greet);

@@ -103,8 +103,13 @@ public interface Records {
     /** Whether a project was removed, as far as the index says and this user may read it. */
     CompletionStage<Boolean> wasRemoved(String project);
 
-    /** Removes a project if nothing of it runs, and then from the index. Empty: it is gone; else how many permits hold slots. */
-    CompletionStage<OptionalLong> remove(String project);
+    /**
+     * Removes a project if nothing of it runs, and then from the index. Empty: it is gone; else how many permits hold slots.
+     *
+     * @param expected the version that must be in force; {@code null}: any
+     * @throws AdminException {@code VERSION_MISMATCH}
+     */
+    CompletionStage<OptionalLong> remove(String project, @Nullable Long expected);
 
     // ---- what was told
 

@@ -34,9 +34,9 @@ final class Removal {
     }
 
     /** Whether it is gone. */
-    CompletionStage<Boolean> remove(boolean drain, String who) {
+    CompletionStage<Boolean> remove(boolean drain, @Nullable Long expected, String who) {
         return project.policy()
-                .thenCompose(view -> attempt().thenCompose(live -> {
+                .thenCompose(view -> attempt(expected).thenCompose(live -> {
                     if (live.isEmpty()) {
                         return CompletableFuture.completedStage(true);
                     }
@@ -46,10 +46,11 @@ final class Removal {
                                 live.getAsLong(),
                                 "project " + project.id() + " has " + live.getAsLong() + " live permits: drain it"));
                     }
-                    return project.install(closed(view.policy), null, who, true).thenApply(closed -> {
-                        watch();
-                        return false;
-                    });
+                    return project.install(closed(view.policy), expected, who, true)
+                            .thenApply(closed -> {
+                                watch();
+                                return false;
+                            });
                 }));
     }
 
@@ -66,14 +67,14 @@ final class Removal {
     }
 
     /** Expires what is due first: nobody else may be left to do so. */
-    private CompletionStage<OptionalLong> attempt() {
-        return project.sweep(SWEEPS).thenCompose(swept -> client.store.records().remove(project.id()));
+    private CompletionStage<OptionalLong> attempt(@Nullable Long expected) {
+        return project.sweep(SWEEPS).thenCompose(swept -> client.store.records().remove(project.id(), expected));
     }
 
     private void watch() {
         if (!client.timer.isShutdown()) {
             client.timer.schedule(
-                    () -> attempt().whenComplete((live, e) -> {
+                    () -> attempt(null).whenComplete((live, e) -> {
                         if (e != null || live.isPresent()) {
                             log.debug("{} is not drained yet: {}", project.id(), e == null ? live : e.getMessage());
                             watchUnlessGone(e);

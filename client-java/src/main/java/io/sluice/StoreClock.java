@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What Redis's clock says now, by what it said last: for what is told of a call that started without it. */
 final class StoreClock {
+    /** What it says while it was never heard. */
+    static final long UNHEARD = 1;
+
     private final LongSupplier nanoTime;
     private volatile @Nullable Heard heard;
 
@@ -19,9 +22,9 @@ final class StoreClock {
         heard = new Heard(us, nanoTime.getAsLong());
     }
 
-    /** In µs since 1970; 1 while it was never heard. */
+    /** In µs since 1970; {@link #UNHEARD} while it was never heard. */
     long nowUs() {
         Heard last = heard;
-        return last == null ? 1 : last.us + TimeUnit.NANOSECONDS.toMicros(nanoTime.getAsLong() - last.atNs);
+        return last == null ? UNHEARD : last.us + TimeUnit.NANOSECONDS.toMicros(nanoTime.getAsLong() - last.atNs);
     }
 }

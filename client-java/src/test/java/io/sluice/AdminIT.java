@@ -262,6 +262,19 @@ class AdminIT {
         assertThat(get(admin.remove(budget.id, false, "ann"))).isTrue();
     }
 
+    @Test
+    void whoHasSeenAnotherVersionRemovesNothing() {
+        long inForce = get(admin.installed(budget.id)).version();
+        AdminException no = refused(admin.remove(budget.id, false, inForce + 1, "ann"));
+        assertThat(no.kind()).isEqualTo(AdminException.Kind.VERSION_MISMATCH);
+        assertThat(no.number()).isEqualTo(inForce);
+        Permit permit = budget.take();
+        assertThat(refused(admin.remove(budget.id, true, inForce + 1, "ann")).kind())
+                .isEqualTo(AdminException.Kind.VERSION_MISMATCH);
+        assertThat(permit.settle(new Usage(1, 0, 0, 1)).already()).isFalse();
+        assertThat(get(admin.remove(budget.id, false, inForce, "ann"))).isTrue();
+    }
+
     /** From then on nothing starts; the last permit's end is the project's. */
     @Test
     void aDrainedProjectGoesWithItsLastPermit() {

@@ -35,8 +35,8 @@ abstract class HeartFixture {
     final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
     final LocalLine line = new LocalLine(timer.service(), budget, outcomes, timer::nanoTime);
     final Fleet fleet = new Fleet(store, client.host, "acme", timer.service(), policies, () -> {}, timer::nanoTime);
-    final OutageRule rule =
-            new OutageRule(project, outcomes, budget, line, waiters, fleet, observing.learning, timer::nanoTime);
+    final OutageRule rule = new OutageRule(
+            project, outcomes, budget, line, waiters, fleet, observing.learning, timer.service(), timer::nanoTime);
     final Asking asking =
             new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, rule, observing.learning);
     final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, rule, timer::nanoTime);

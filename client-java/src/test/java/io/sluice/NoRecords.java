@@ -70,7 +70,7 @@ class NoRecords implements Records {
     }
 
     @Override
-    public CompletionStage<OptionalLong> remove(String project) {
+    public CompletionStage<OptionalLong> remove(String project, @Nullable Long expected) {
         return none();
     }
 

@@ -19,6 +19,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What the policy says to outages happens, and to nothing else. */
 class OutageRuleTest extends HeartFixture {
     private static final Duration LONG = Duration.ofMinutes(1);
+
+    /** Longer than a call of the desk pauses in all before it is told. */
+    private static final long ALL_PAUSES_MS = 400;
+
     private static final Permit.Reserved NOTHING = new Permit.Reserved(0, 0, 0, 0, 0);
 
     /** A new version of the policy is in force, and known here. */
@@ -161,16 +165,53 @@ class OutageRuleTest extends HeartFixture {
         return asking.begin(CALL, Duration.ZERO, false, new Ticket("token/bot", null, waiting -> {}));
     }
 
+    private String ended(Waiter waiter) {
+        timer.pass(ALL_PAUSES_MS);
+        return end(waiter);
+    }
+
+    /** Where Redis failed at once, six questions of each call followed each other without a pause. */
+    @Test
+    void atTheDeskEachQuestionAfterAFailureWaitsTwiceAsLongAsTheLast() {
+        rule(Outage.LOCAL_SHARE, "concurrency: 10");
+        isOut("disconnected");
+        store.asked.clear();
+        Waiter waiter = atTheDesk();
+        assertThat(store.asked).hasSize(1);
+        int questions = 1;
+        for (int pauseMs : new int[] {10, 20, 40, 80, 160}) {
+            timer.pass(pauseMs - 1);
+            assertThat(store.asked).as("before %d ms have passed", pauseMs).hasSize(questions);
+            timer.pass(1);
+            assertThat(store.asked).as("after %d ms", pauseMs).hasSize(++questions);
+        }
+        assertThat(end(waiter)).isEqualTo("disconnected");
+        timer.pass(60_000);
+        assertThat(store.asked).as("it asks no more").hasSize(6);
+    }
+
+    @Test
+    void atTheDeskWhoGivesUpInAPauseAsksNoMore() {
+        rule(Outage.LOCAL_SHARE, "concurrency: 10");
+        isOut("disconnected");
+        store.asked.clear();
+        Waiter waiter = atTheDesk();
+        waiter.outcome.cancel(false);
+        waiter.result.cancel(false);
+        timer.pass(ALL_PAUSES_MS);
+        assertThat(store.asked).hasSize(1);
+    }
+
     /** Servers were replaced one by one: a slow moment made permits that the next server asked knew nothing of, and they were lost. */
     @Test
     void atTheDeskSlowRepliesMakeNoPermitThatOneProcessAloneKnows() {
         rule(Outage.LOCAL_SHARE, "concurrency: 10");
         isOut("timeout");
-        assertThat(end(atTheDesk())).isEqualTo("timeout");
+        assertThat(ended(atTheDesk())).isEqualTo("timeout");
         assertThat(store.asked).as("questions").hasSizeGreaterThan(5);
 
         isOut("disconnected");
-        assertThat(end(atTheDesk())).isEqualTo("disconnected");
+        assertThat(ended(atTheDesk())).isEqualTo("disconnected");
         permit(once()); // a call of this process needs nobody else to know it
 
         isOut("breaker");
@@ -189,6 +230,7 @@ class OutageRuleTest extends HeartFixture {
             return granted(ask);
         };
         Waiter waiter = atTheDesk();
+        timer.pass(ALL_PAUSES_MS);
         assertThat(waiter.outcome).isCompletedWithValueMatching(permit -> !permit.degraded());
         assertThat(questions).hasValue(4);
     }

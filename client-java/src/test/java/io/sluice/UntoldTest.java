@@ -31,6 +31,28 @@ class UntoldTest {
         }
     }
 
+    /** A name made up in that form was answered 503, as if asking again could help. */
+    @Test
+    void whatNoDeskGivesIsUnknown() {
+        String time = Long.toString(TimeUnit.MICROSECONDS.toSeconds(NOW_US), 36);
+        String nonce = RandomIds.next();
+        for (String id : new String[] {
+            "@" + time + ".x",
+            "@" + time + "." + nonce + "x",
+            "@" + time + "." + nonce.substring(1) + ":",
+            "@0" + time + "." + nonce,
+            "@-" + time + "." + nonce,
+            "@" + time.toUpperCase(java.util.Locale.ROOT) + "." + nonce,
+            Untold.id(NOW_US + minutes(61)),
+            "@1y2p0ij32e8e7." + nonce
+        }) {
+            assertThat(Untold.mayRun(id, NOW_US)).as(id).isFalse();
+        }
+        assertThat(Untold.mayRun(Untold.id(NOW_US + minutes(2)), NOW_US))
+                .as("clocks of two Redis may differ")
+                .isTrue();
+    }
+
     private static long minutes(int minutes) {
         return TimeUnit.NANOSECONDS.toMicros(Duration.ofMinutes(minutes).toNanos());
     }

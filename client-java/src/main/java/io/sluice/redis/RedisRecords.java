@@ -1,7 +1,9 @@
 package io.sluice.redis;
 
+import io.sluice.AdminException;
 import io.sluice.OutageException;
 import io.sluice.Records;
+import io.sluice.Store;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -143,14 +145,16 @@ final class RedisRecords implements Records {
     }
 
     @Override
-    public CompletionStage<OptionalLong> remove(String project) {
+    public CompletionStage<OptionalLong> remove(String project, @Nullable Long expected) {
         long nowUs = nowUs();
         Keys keys = store.keysOf(project);
         List<String> names = new ArrayList<>(List.of(keys.all()));
         names.addAll(keys.told(nowUs / HOUR_US - HOURS + 2, HOURS, nowUs / DAY_US - DAYS + 2, DAYS));
-        return store.run(Script.REMOVE, keys.with(names), List.of(""), reply -> {
+        String version = expected == null ? "" : expected.toString();
+        return store.run(Script.REMOVE, keys.with(names), List.of("", version), reply -> {
                     Replies r = new Replies(Script.REMOVE, reply);
                     return switch (r.code()) {
+                        case "mismatch" -> throw AdminException.mismatch(Store.version(r.text(1)), version);
                         case "live" -> OptionalLong.of(r.positive(1));
                         case "removed", "none" -> OptionalLong.empty();
                         default -> throw r.bad();

@@ -151,6 +151,19 @@ class IdsIT {
         assertNo(server(other).one.post(permits, body(10, 0).replace("\"a\"", "\"b\"")), "conflict");
     }
 
+    /** What Redis keeps of an ended permit says whose it was. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void ofAnotherCallersEndedPermitItIsAConflictToo(boolean other) {
+        String permit =
+                first.one.post(permits, body(10, 0)).json().get("permit").asString();
+        first.one.post(permits + "/" + permit + "/settle", "{}");
+
+        assertNo(server(other).two.post(permits, body(10, 0)), "conflict");
+        assertNo(server(other).one.post(permits, body(11, 0)), "conflict");
+        assertNo(server(other).one.post(permits, body(10, 0)), "ended");
+    }
+
     /** How long it would wait is no part of what it asks. */
     @Test
     void howLongItMayWaitMayDiffer() {

@@ -78,6 +78,39 @@ class PoliciesIT {
                 .isEqualTo(400);
     }
 
+    /** It was read with PUT alone: a script that removed what it had seen removed what somebody had just set. */
+    @Test
+    void whoHasSeenAnotherVersionNeitherRemovesNorRollsBack() {
+        http.put(at, Policies.of(id, "{rpm: 600}"));
+        http.put(at, Policies.of(id, "{rpm: 700}"));
+        for (Reply late : new Reply[] {
+            http.delete(at, "If-Match", "\"1\""),
+            http.delete(at + "?drain=true", "If-Match", "\"1\""),
+            http.post(at + "/rollback", "{\"to\": 1}", "If-Match", "\"1\"")
+        }) {
+            assertThat(late.status()).as(late.body()).isEqualTo(412);
+            assertThat(late.kind()).isEqualTo("version_mismatch");
+            assertThat(late.json().get("version").asLong()).isEqualTo(2);
+        }
+        assertThat(http.delete(at, "If-Match", "two").status()).isEqualTo(400);
+        assertThat(http.post(at + "/rollback", "{\"to\": 1}", "If-Match", "two").status())
+                .isEqualTo(400);
+        assertThat(http.get(at).header("etag")).isEqualTo("\"2\"");
+
+        Reply back = http.post(at + "/rollback", "{\"to\": 1}", "If-Match", "\"2\"");
+        assertThat(back.json().get("version").asLong()).isEqualTo(3);
+        String running = http.post(at + "/permits", "{\"model\":\"claude-sonnet-5-5\",\"input_tokens\":1}")
+                .json()
+                .get("permit")
+                .asString();
+        assertThat(http.delete(at + "?drain=true", "If-Match", "\"2\"").status())
+                .isEqualTo(412);
+        assertThat(http.get(at).header("etag")).as("it does not drain").isEqualTo("\"3\"");
+        http.delete(at + "/permits/" + running);
+        assertThat(http.delete(at, "If-Match", "*").status()).isEqualTo(204);
+        assertThat(http.delete(at, "If-Match", "*").status()).isEqualTo(404);
+    }
+
     @Test
     void everythingThatIsWrongIsToldWithItsPathAndNothingChanges() {
         Reply no = http.put(at, """

@@ -146,7 +146,11 @@ class PoliciesController {
     @Operation(summary = "Installs the content of an earlier version as a new one: body {to}")
     @PostMapping("/{project}/rollback")
     Mono<ResponseEntity<ChangeView>> rollback(
-            @PathVariable String project, @AuthenticationPrincipal Caller caller, @RequestBody byte[] body) {
+            @PathVariable String project,
+            @RequestHeader(name = "If-Match", required = false) @Nullable String ifMatch,
+            @AuthenticationPrincipal Caller caller,
+            @RequestBody byte[] body) {
+        Long expected = IfMatch.version(ifMatch);
         notAFiles(Projects.checked(project));
         Long to = bodies.read(body, Rollback.class).to();
         if (to == null || to < 1) {
@@ -157,7 +161,7 @@ class PoliciesController {
         return ask(admin -> admin.version(project, to))
                 .flatMap(earlier -> earlier.map(policy -> allowed(caller, Documents.listed(policy, upstreams, 0)))
                         .orElseGet(Mono::empty))
-                .then(ask(admin -> admin.rollback(project, to, caller.name())))
+                .then(ask(admin -> admin.rollback(project, to, expected, caller.name())))
                 .map(change -> {
                     audit.info(
                             "{} rolled project {} back to {}: version {}",
@@ -177,13 +181,16 @@ class PoliciesController {
             @PathVariable String project,
             @RequestParam(defaultValue = "false") boolean drain,
             @RequestParam(required = false) @Nullable String reason,
+            @RequestHeader(name = "If-Match", required = false) @Nullable String ifMatch,
             @AuthenticationPrincipal Caller caller) {
+        Long expected = IfMatch.version(ifMatch);
         notAFiles(Projects.checked(project));
         String why = reason == null ? "" : ": " + Problem.oneLine("reason", reason);
-        return ask(admin -> admin.remove(project, drain, caller.name())).map(gone -> {
-            audit.info("{} {} project {}{}", caller.name(), gone ? "removed" : "drains", project, why);
-            return ResponseEntity.status(HttpStatus.NO_CONTENT).build();
-        });
+        return ask(admin -> admin.remove(project, drain, expected, caller.name()))
+                .map(gone -> {
+                    audit.info("{} {} project {}{}", caller.name(), gone ? "removed" : "drains", project, why);
+                    return ResponseEntity.status(HttpStatus.NO_CONTENT).build();
+                });
     }
 
     private <T> Mono<T> ask(java.util.function.Function<Admin, CompletionStage<T>> question) {
