@@ -1,9 +1,9 @@
 package io.sluice;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.netty.channel.EventLoopGroup;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -109,7 +109,7 @@ public interface Sluice extends AutoCloseable {
      * @param credentials asked at each connection and each reconnection, so that a password can be changed while this runs; {@code null}
      *     for those in the URI
      * @param authority of {@code rediss://}: the certificates (PEM) that vouch for the server; {@code null} for those of the JDK
-     * @param loops of Netty, on which the connections to Redis are to run; {@code null} for threads of their own
+     * @param loops a Netty {@code EventLoopGroup}, on which the connections to Redis are to run; {@code null} for threads of their own
      */
     record Options(
             @Nullable String host,
@@ -118,7 +118,7 @@ public interface Sluice extends AutoCloseable {
             Duration commandTimeout,
             @Nullable Supplier<Credentials> credentials,
             @Nullable Path authority,
-            @Nullable EventLoopGroup loops) {
+            @Nullable ScheduledExecutorService loops) {
         private static final Duration SHORTEST = Duration.ofMillis(10);
         private static final Duration LONGEST = Duration.ofSeconds(10);
 
@@ -162,11 +162,11 @@ public interface Sluice extends AutoCloseable {
         }
 
         /**
-         * Threads that are there already, such as those of an HTTP server: a call that came on one of them is asked and answered there,
+         * Threads that are there already, such as those of an HTTP server, as Netty's {@code EventLoopGroup}: a call that came on one of them is asked and answered there,
          * which saves four changes of threads. Whatever else runs on them must not take long: Redis is not heard meanwhile. Native, where
          * Netty's native transport is on the class path. They are left running when the client is closed.
          */
-        public Options withLoops(EventLoopGroup loops) {
+        public Options withLoops(ScheduledExecutorService loops) {
             return new Options(host, listener, meters, commandTimeout, credentials, authority, loops);
         }
     }

@@ -69,7 +69,7 @@ record Connection(
         ClientResources.Builder building = ClientResources.builder()
                 .reconnectDelay(Delay.exponential(Duration.ZERO, RECONNECT_AT_MOST, 2, TimeUnit.MILLISECONDS));
         if (options.loops() != null) {
-            building.eventLoopGroupProvider(new LentLoops(options.loops()));
+            building.eventLoopGroupProvider(LentLoops.of(options.loops()));
         }
         ClientResources resources = building.build();
         try {

@@ -5,14 +5,23 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /** Somebody else's threads, for connections to Redis: they are used, and never ended. */
 final class LentLoops implements EventLoopGroupProvider {
     private final EventLoopGroup loops;
 
-    LentLoops(EventLoopGroup loops) {
+    private LentLoops(EventLoopGroup loops) {
         this.loops = loops;
+    }
+
+    /** @throws IllegalArgumentException if these are no threads of Netty */
+    static LentLoops of(ScheduledExecutorService threads) {
+        if (threads instanceof EventLoopGroup loops) {
+            return new LentLoops(loops);
+        }
+        throw new IllegalArgumentException("loops must be an EventLoopGroup of Netty, got " + threads.getClass());
     }
 
     /** The driver asks for the type of its transport, and takes any group that runs it. */
