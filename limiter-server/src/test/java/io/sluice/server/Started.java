@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.http.client.ReactorResourceFactory;
 
 /** The server as it is started by {@code java -jar}, in this JVM, on a port of its own. */
 final class Started implements AutoCloseable {
@@ -30,17 +29,7 @@ final class Started implements AutoCloseable {
                 all.add(usual); // given twice it would be a list
             }
         }
-        return new Started(new SpringApplicationBuilder(Server.class)
-                .initializers(Started::withItsOwnThreads)
-                .run(all.toArray(String[]::new)));
-    }
-
-    /** Reactor's threads are the JVM's by default, and whichever server stops first ends them for all. */
-    private static void withItsOwnThreads(ConfigurableApplicationContext context) {
-        ReactorResourceFactory threads = new ReactorResourceFactory();
-        threads.setUseGlobalResources(false);
-        context.getBeanFactory().registerSingleton("reactorResourceFactory", threads);
-        threads.start();
+        return new Started(new SpringApplicationBuilder(Server.class).run(all.toArray(String[]::new)));
     }
 
     /** One without tokens on the Redis that everybody shares, for tests that keep to projects of their own. */

@@ -19,7 +19,7 @@ class Threads implements WebFluxConfigurer {
 
     /** Those that serve connections. One: with more of them, a call and Redis's answer would seldom meet on the same. */
     @Bean
-    ReactorResourceFactory io(Settings settings) {
+    ReactorResourceFactory reactorResourceFactory(Settings settings) {
         ReactorResourceFactory threads = new ReactorResourceFactory();
         threads.setUseGlobalResources(false);
         threads.setLoopResourcesSupplier(() -> LoopResources.create("sluice-io", settings.ioThreads(), true));
