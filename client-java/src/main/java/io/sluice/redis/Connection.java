@@ -3,6 +3,7 @@ package io.sluice.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
@@ -48,6 +49,7 @@ record Connection(
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration SHORT_PAUSE = Duration.ofMillis(20);
     private static final int QUEUE = 10_000;
+    private static final int CONNECT_TRIES = 10;
 
     /** A Redis that is back is found within a second, however long it was away. */
     private static final Duration RECONNECT_AT_MOST = Duration.ofSeconds(1);
@@ -88,9 +90,9 @@ record Connection(
         RedisClient client = RedisClient.create(resources, uri);
         try {
             client.setOptions(options(ClientOptions.builder(), options));
-            StatefulRedisConnection<String, String> connection = client.connect();
+            StatefulRedisConnection<String, String> connection = connect(client::connect);
             if (!atStart(() -> connection.async().info("server")).contains("redis_mode:cluster")) {
-                return new Connection(client, connection.async(), client.connectPubSub(), resources);
+                return new Connection(client, connection.async(), connect(client::connectPubSub), resources);
             }
         } catch (RuntimeException e) {
             client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
@@ -98,6 +100,25 @@ record Connection(
         }
         client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
         return openCluster(uri, options, resources);
+    }
+
+    /**
+     * A connection, or why there is none. When Redis refuses (a wrong password), the driver's closing of the connection
+     * races with what Redis said, and now and then only "closed" is left: asked again, it tells.
+     */
+    static <T> T connect(Supplier<T> connecting) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return connecting.get();
+            } catch (RedisConnectionException e) {
+                Throwable root = Outages.root(e);
+                boolean ofTheDriver = root instanceof RedisConnectionException || root instanceof IllegalStateException;
+                if (!ofTheDriver || tries == CONNECT_TRIES) {
+                    throw e;
+                }
+                LockSupport.parkNanos(SHORT_PAUSE.toNanos());
+            }
+        }
     }
 
     /**
@@ -132,8 +153,8 @@ record Connection(
                     ClusterClientOptions.builder().topologyRefreshOptions(refresh);
             options(options, from);
             client.setOptions(options.build());
-            StatefulRedisClusterConnection<String, String> connection = client.connect();
-            return new Connection(client, connection.async(), client.connectPubSub(), resources);
+            StatefulRedisClusterConnection<String, String> connection = connect(client::connect);
+            return new Connection(client, connection.async(), connect(client::connectPubSub), resources);
         } catch (RuntimeException e) {
             client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
             throw e;

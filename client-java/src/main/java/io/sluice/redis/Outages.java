@@ -53,6 +53,14 @@ final class Outages {
         return new OutageException("script", "unexpected: " + e, e);
     }
 
+    static Throwable root(Throwable thrown) {
+        Throwable root = thrown;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
     /**
      * Whether nothing came back. A "no" is an answer: a Redis that is full, or a replica now, says so at once, and endings
      * and beats must get through to it (or fail by themselves).

@@ -75,10 +75,7 @@ public final class RedisStore implements Store {
         try {
             return new RedisStore(Connection.open(uri, options), options);
         } catch (RedisException e) {
-            Throwable root = e;
-            while (root.getCause() != null) {
-                root = root.getCause();
-            }
+            Throwable root = Outages.root(e);
             // A "no" (a wrong password, none where one is asked for) is told as what it is.
             String reason = root instanceof RedisCommandExecutionException
                     ? Outages.of(root).reason()

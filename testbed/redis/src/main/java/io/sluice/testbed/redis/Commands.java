@@ -2,8 +2,11 @@ package io.sluice.testbed.redis;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -40,11 +43,29 @@ final class Commands {
         target.setTimeout(timeout);
         CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8);
         Arrays.stream(words).skip(1).forEach(arguments::add);
+        RedisCredentials credentials = target.getCredentialsProvider()
+                .resolveCredentials()
+                .blockOptional()
+                .orElseThrow();
+        target.setCredentialsProvider(RedisCredentialsProvider.from(() -> RedisCredentials.just(null, (char[]) null)));
         try (StatefulRedisConnection<String, String> connection = Client.SHARED.connect(target)) {
+            // As a command: a driver that is refused while it connects sometimes loses the reason.
+            if (credentials.hasPassword()) {
+                authenticate(connection.sync(), credentials);
+            }
             List<Object> reply = connection
                     .sync()
                     .dispatch(new Name(words[0]), new NestedMultiOutput<>(StringCodec.UTF8), arguments);
             return flat(reply).collect(Collectors.joining("\n"));
+        }
+    }
+
+    private static void authenticate(RedisCommands<String, String> redis, RedisCredentials credentials) {
+        String password = new String(credentials.getPassword());
+        if (credentials.hasUsername()) {
+            redis.auth(credentials.getUsername(), password);
+        } else {
+            redis.auth(password);
         }
     }
 
