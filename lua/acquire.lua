@@ -14,8 +14,9 @@
 --       9 flow     team|priority: whom the line is fair between
 --      10 weight   of the flow, 1 to 1,000,000
 --      11 agent    or -
---      12 wait     us the call may wait; 0 = a try, it never stands in line
---      13 ...      for each of its 1 to 16 scopes, p first, then its class: name, number n of its limits, n costs
+--      12 names    what an operator can hold it by beside agent and flow: `e:<team>`, `r:<run>`, a space between; may be empty
+--      13 wait     us the call may wait; 0 = a try, it never stands in line
+--      14 ...      for each of its 1 to 16 scopes, p first, then its class: name, number n of its limits, n costs
 --                  (integers >= 0) by position
 --
 -- Reply granted, nonce, lease, now, memo, again   the permit runs; again = 1 if it ran already. In shadow mode four more: what
@@ -24,10 +25,10 @@
 --                                                 it stands in line: expected us, its own exact wait, the place in its flow,
 --                                                 us until anybody can start (-1 = not known; 1 = work
 --                                                 was left)
---       wait, wait, exact, scope, limit, position us until it may fit; it stands nowhere: a try, or exact > ARGV 12.
+--       wait, wait, exact, scope, limit, position us until it may fit; it stands nowhere: a try, or exact > ARGV 13.
 --                                                 exact = the part that is no estimate; 0 if only slots or the line
 --                                                 are in its way
---       hold, wait, scope, kind, retryable, note  its scope is on hold for us longer than ARGV 12 (-1 = until it is
+--       hold, wait, scope, kind, retryable, note  its scope is on hold for us longer than ARGV 13 (-1 = until it is
 --                                                 released): of what kind, 1 = the same request can succeed later
 --       full, waiting, most, what                 no room: in the line, for the agent (half of it), or of a template
 --       never, scope, limit, cost, ceiling        larger than the limit will ever allow
@@ -40,18 +41,19 @@
 --
 -- Writes levels, permits, times on granted, waiters and lines on waiting. A refusal changes no level.
 local _, levels_key, permits_key, waiters_key, lines_key, times_key, hosts_key = unpack(KEYS)
-local given_now, stamp, id, nonce, digest, host, lease, memo, flow, weight, agent, may_wait = unpack(ARGV, 1, 12)
+local given_now, stamp, id, nonce, digest, host, lease, memo, flow, weight, agent, names, may_wait = unpack(ARGV, 1, 13)
 lease, weight, may_wait = tonumber(lease), tonumber(weight), tonumber(may_wait)
-local COSTS_FROM, FIRST_SCOPE = 13, 12
+local COSTS_FROM, FIRST_SCOPE = 14, 13
 --#include lib/bucket
 --#include lib/record
 
 if not lease or not (lease >= 1000000 and lease <= 900000000) then return redis.error_reply('BADARG lease') end
 if not weight or not (weight >= 1 and weight <= 1000000) or weight % 1 ~= 0 then return redis.error_reply('BADARG weight') end
+if not names or #names > 300 then return redis.error_reply('BADARG names') end
 if not may_wait or not (may_wait >= 0 and may_wait < EXACT) then return redis.error_reply('BADARG wait') end
 
 -- 1. What the call asks for, in the form its record will have; what the project holds.
-local permit = { 'running', digest, nonce, memo, host, stamp, 0, lease, flow, weight, agent, nil, nil, nil, nil, nil, nil, nil }
+local permit = { 'running', digest, nonce, memo, host, stamp, 0, lease, flow, weight, agent, names, nil, nil, nil, nil, nil, nil, nil }
 local fields = { '!', '!due', nil, nil, nil, nil }
 local count, wrong, counts = read_costs(permit, FIRST_SCOPE - 1, fields, COSTS_FROM, #ARGV + 1)
 if not count then return redis.error_reply('BADARG ' .. wrong) end
@@ -138,6 +140,10 @@ local function longer()
     if s.n ~= n then return redis.error_reply('BADARG limits') end
     scopes[i], places[i], book[name] = s, at + 1, s
     at = at + 2 + n
+  end
+  for _, name in ipairs(line.held_names(permit)) do
+    count = count + 1
+    scopes[count], places[count] = scope_of(name, now), line.add_scope(permit, name, now)
   end
   local settings = redis.call('HMGET', levels_key, '!mode', '!most')
   local shadow, most = settings[1] == 'shadow', tonumber(settings[2]) or 0

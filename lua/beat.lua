@@ -58,7 +58,7 @@ local function longer()
       if not lease or not (lease >= 1000000 and lease <= 900000000) or not weight or not (weight >= 1)
         or not values or not (values >= 0 and values % 1 == 0) then return nil end
       local permit = {
-        'running', ARGV[at + 2], ARGV[at + 1], ARGV[at + 3], host, ARGV[at + 4], 0, lease, ARGV[at + 6], weight, ARGV[at + 8],
+        'running', ARGV[at + 2], ARGV[at + 1], ARGV[at + 3], host, ARGV[at + 4], 0, lease, ARGV[at + 6], weight, ARGV[at + 8], '',
       }
       if not read_costs(permit, SCOPES - 1, {}, at + 10, at + 10 + values) or permit[SCOPES] ~= 'p' then return nil end
       list[k] = { id = ARGV[at], permit = permit }

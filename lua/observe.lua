@@ -124,7 +124,16 @@ local function longer()
   -- A scope that calls can draw on. Names are kept in lists with spaces between.
   local function drawn_on(name) return string.find(name, '^[%w._:/@|-]+$') and scope_of(name, now) or nil end
 
+  -- An operator may hold any agent, team or run: where the policy has no limits for each, they are scopes without any.
+  local function by_name(name)
+    local template = string.match(name, '^([aer]:)[^|]+$')
+    if not template or string.sub(name, 3) == '-' or redis.call('HGET', levels_key, '=' .. template) then return end
+    redis.call('HSET', levels_key, '=' .. template, struct.pack('<dd', -1, 0), template, struct.pack('<dd', now, 0))
+    redis.call('HINCRBY', levels_key, '!scopes', 1)
+  end
+
   function did.hold(o)
+    if o.granted == 0 then by_name(o.scope) end
     local s = drawn_on(o.scope)
     local h = s and hold.place(s, now, o.wait, o.most, o.kind, o.retryable, o.granted, o.note)
     return { h and hold.told(h, now)[2] or 0 }

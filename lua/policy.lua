@@ -231,6 +231,10 @@ local fields, kept_scopes = {}, {}
 
 local living = {}
 for _, one in ipairs(each) do living[one.template] = true end
+-- And of what is held by name.
+for _, name in ipairs(hold.all()) do
+  if template_of(name) then living[template_of(name)] = true end
+end
 local templates = {}
 for _, scope in ipairs(wanted) do
   local name, limits, in_flight, names = scope.name, {}, used[scope.name] or 0, {}

@@ -171,7 +171,7 @@ local function longer()
 
   -- It ran without Redis knowing of it.
   local function charge_spent()
-    local unknown = { 'booked', '', nonce, memo, '', ARGV[6], now, 0, '', 1, '-' }
+    local unknown = { 'booked', '', nonce, memo, '', ARGV[6], now, 0, '', 1, '-', '' }
     for k, value in ipairs(used) do unknown[SCOPES - 1 + k] = value end
     charge_all(unknown, now)
     remember(id, unknown, 'booked', now)

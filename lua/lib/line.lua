@@ -26,6 +26,33 @@ function line.waiter(id, arrival, deadline, place, permit)
   return w
 end
 
+-- Of what operators may hold a call by (its agent, its team, its run), what is on hold and none of its scopes yet: the policy need not
+-- have limits for them, and calls must not pay for that while nobody is held.
+function line.held_names(permit)
+  local found = {}
+  if #hold.all() == 0 then return found end
+  local own, at = {}, SCOPES
+  while permit[at] do
+    own[permit[at]] = true
+    at = at + 2 + permit[at + 1]
+  end
+  local team = string.match(permit[FLOW], '^([^|]*)')
+  local names = (permit[AGENT] ~= '-' and 'a:' .. permit[AGENT] or '') .. (team ~= 'other' and ' e:' .. team or '') .. ' ' .. permit[NAMES]
+  for name in string.gmatch(names, '%S+') do
+    if not own[name] and hold.of(name) then found[#found + 1] = name end
+  end
+  return found
+end
+
+-- A call draws on that as well from now on; it costs nothing there. Returns where its costs stand after.
+function line.add_scope(permit, name, now)
+  local s, at = scope_of(name, now), SCOPES
+  while permit[at] do at = at + 2 + permit[at + 1] end
+  permit[at], permit[at + 1] = name, s and s.n or 0
+  for i = 1, permit[at + 1] do permit[at + 1 + i] = 0 end
+  return at + 1
+end
+
 local function sound_waiter(read, arrival, deadline, place, state, ...)
   if not read or type(arrival) ~= 'number' or type(deadline) ~= 'number' or type(place) ~= 'number' then return nil end
   return type(state) == 'string' and { state, ... } or nil, arrival, deadline, place
@@ -159,6 +186,15 @@ function line.pass_on(w, f, flow_tag, class_tag)
   end
   redis.call('ZREM', lines_key, unpack(gone))
   if #added > 0 then redis.call('ZADD', lines_key, unpack(added)) end
+end
+
+-- What a waiter is held by now is a scope of its own from now on: it stands in a line of those, and holds up nobody else.
+function line.stand_apart(w, names, now)
+  line.quit(w, now)
+  for _, name in ipairs(names) do line.add_scope(w.permit, name, now) end
+  local apart = line.waiter(w.id, w.arrival, w.deadline, w.place, w.permit)
+  line.write(apart)
+  line.join(apart)
 end
 
 function line.count_in(w)

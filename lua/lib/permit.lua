@@ -1,14 +1,14 @@
 -- A permit's record and its instants.
 --
 -- In {project}:permits an id has one record, these values one after the other in MessagePack:
---     state, digest, nonce, memo, host, stamp, granted, lease, flow, weight, agent, scope, n, n costs, scope, n, n costs, ...
+--     state, digest, nonce, memo, host, stamp, granted, lease, flow, weight, agent, names, scope, n, n costs, scope, n, n costs, ...
 -- state: granted (from the line; holds a slot, must be claimed), running (holds a slot), expired (its lease ran out, its usage may still be booked), or how it ended: settled,
 -- cancelled, throttled, booked (expired, and its usage came late). digest tells the same caller and body from another;
 -- memo is what the caller wants back and means nothing here; stamp is the policy it was granted under; granted and lease
--- in us; flow and weight are its place in the line's order (lib/order.lua); costs by position. Of an ended permit only the
+-- in us; flow and weight are its place in the line's order (lib/order.lua); names as acquire has them; costs by position. Of an ended permit only the
 -- first four are kept. In {project}:times the id stands with its next instant: when it must be claimed, the end of its lease,
 -- or when it is forgotten.
-local STATE, DIGEST, NONCE, MEMO, HOST, STAMP, GRANTED, LEASE, FLOW, WEIGHT, AGENT, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+local STATE, DIGEST, NONCE, MEMO, HOST, STAMP, GRANTED, LEASE, FLOW, WEIGHT, AGENT, NAMES, SCOPES = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 
 -- When an id is forgotten that is remembered for so long, else for 10 min. Ids are forgotten in steps of 5 s, many at a time: else
 -- nearly every call of a busy project would find one due. Within the millisecond after a step (5 s / 5000) they keep the order in

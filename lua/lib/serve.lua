@@ -192,6 +192,8 @@ local function serve(stamp, now, own)
       redis.call('ZADD', lines_key, 0, 'i|' .. permit[HOST] .. '|s|' .. w.id)
       return
     end
+    local names = line.held_names(permit)
+    if names[1] then return line.stand_apart(w, names, now) end
     local out, wait, full = kept_out(w, now)
     if out then
       line.make_unready(w)

@@ -19,6 +19,8 @@ end
 
 -- The private scope that keeps a waiter out, for how long if that is known, and whether for a slot.
 local function kept_out(w, now)
+  local held = line.held_names(w.permit)[1]
+  if held then return scope_of(held, now), nil end
   for _, at in ipairs(w.scopes) do
     if at.private then
       local s = scope_of(at.name, now)

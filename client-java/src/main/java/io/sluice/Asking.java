@@ -166,6 +166,7 @@ final class Asking {
                 resolved.flow(),
                 resolved.weight(),
                 resolved.agent(),
+                resolved.names(),
                 waiter.once ? 0 : Math.max(0, waiter.leftNs(resolved.view().policy, now) / 1_000),
                 resolved.costs());
         return client.store.acquire(question);

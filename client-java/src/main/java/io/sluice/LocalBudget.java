@@ -164,10 +164,6 @@ final class LocalBudget {
             ScopeRoute route = call.route().scopes().get(i);
             LocalScope scope = scope(cost.scope());
             Shortage found = isPrivate(route) ? own : shared;
-            OnHold hold = holdOf(scope.name);
-            if (hold != null) {
-                found.held(hold, scope);
-            }
             if (route.slots() != ScopeLimits.UNLIMITED) {
                 slots(call, route, scope, found);
             }
@@ -178,6 +174,12 @@ final class LocalBudget {
                     long wait = limit.waitNs(units, shareOf(route).part());
                     found.waits(wait, true, scope.name, route.limits().get(k).name(), limit);
                 }
+            }
+        }
+        for (String held : List.copyOf(holds.keySet())) {
+            OnHold hold = call.isHeldBy(held) ? holdOf(held) : null;
+            if (hold != null) {
+                (ScopeSpec.isOfOne(held) ? own : shared).held(hold, scope(held));
             }
         }
         // One that is short on what is its own waits for that alone and keeps nobody else waiting.

@@ -41,38 +41,43 @@ final class Orders {
                     "the reason must be 1 to " + MOST_BYTES + " bytes of one line, got '" + reason + "'");
         }
         long waitUs = length == null ? Store.UNTIL_RELEASED : length.toNanos() / 1_000;
-        return observe(new Observation.Hold(
-                        scope,
-                        endless ? waitUs : Math.max(1, waitUs),
-                        Store.UNTIL_RELEASED,
-                        Refusals.OPERATOR,
-                        true,
-                        Observation.OPERATOR,
-                        reason))
-                .thenApply(effect -> {
-                    Optional<Duration> left = left(scope, ((Effect.Holding) effect).leftUs());
-                    project.counting.heldBy(scope, left.orElse(null), who, reason);
-                    return left;
-                });
+        return heldName(scope)
+                .thenCompose(held -> observe(new Observation.Hold(
+                                held,
+                                endless ? waitUs : Math.max(1, waitUs),
+                                Store.UNTIL_RELEASED,
+                                Refusals.OPERATOR,
+                                true,
+                                Observation.OPERATOR,
+                                reason))
+                        .thenApply(effect -> {
+                            Optional<Duration> left = left(held, ((Effect.Holding) effect).leftUs());
+                            project.counting.heldBy(held, left.orElse(null), who, reason);
+                            return left;
+                        }));
+    }
+
+    private CompletionStage<String> heldName(String scope) {
+        return project.policy().thenApply(policy -> policy.held(scope));
     }
 
     private static Optional<Duration> left(String scope, long leftUs) {
         if (leftUs == 0) {
             throw new IllegalArgumentException(
-                    "the policy has no limits for the scope '" + scope + "', or 64 scopes are on hold already");
+                    "no calls draw on the scope '" + scope + "', or 64 scopes are on hold already");
         }
         return leftUs == Store.UNTIL_RELEASED ? Optional.empty() : Optional.of(Duration.of(leftUs, ChronoUnit.MICROS));
     }
 
     CompletionStage<Boolean> release(@Nullable String scope, String who) {
-        String which = scope == null ? EVERYTHING : scope;
-        return observe(new Observation.Release(which)).thenApply(effect -> {
-            boolean released = ((Effect.Changed) effect).changed();
-            if (released) {
-                project.counting.releasedBy(which, who);
-            }
-            return released;
-        });
+        return heldName(scope == null ? EVERYTHING : scope)
+                .thenCompose(which -> observe(new Observation.Release(which)).thenApply(effect -> {
+                    boolean released = ((Effect.Changed) effect).changed();
+                    if (released) {
+                        project.counting.releasedBy(which, who);
+                    }
+                    return released;
+                }));
     }
 
     /** Sets what is left of a limit, in units of its amount; what was left before. */

@@ -88,6 +88,14 @@ final class PolicyView {
         return new Resolved(this, call, route, estimate, route.costs(call, estimate));
     }
 
+    /** The scope that a hold of that one means: a team without limits of its own is held by its name. */
+    String held(String scope) {
+        boolean isTeam = scope.startsWith(ScopeSpec.TEAM) && scope.indexOf('|') < 0;
+        return isTeam && !layouts.containsKey(scope)
+                ? ScopeSpec.EACH_TEAM + scope.substring(ScopeSpec.TEAM.length())
+                : scope;
+    }
+
     private @Nullable Route route(Call call) {
         String workspace =
                 call.workspace != null && parts.contains(ScopeSpec.workspace(call.workspace)) ? call.workspace : null;
@@ -180,7 +188,11 @@ final class PolicyView {
 
         /** Whose share it draws on: {@code <team>|<i, n or b>}. */
         String flow() {
-            return view.policy.flowTeam(call.team) + "|" + call.priority.letter();
+            return flowTeam() + "|" + call.priority.letter();
+        }
+
+        private String flowTeam() {
+            return view.policy.flowTeam(call.team);
         }
 
         /** The flow's weight: 1 to 1,000,000. */
@@ -191,6 +203,22 @@ final class PolicyView {
         /** The agent, or {@code -} if it names none. */
         String agent() {
             return call.agent == null ? Policy.NO_NAME : call.agent;
+        }
+
+        /** What an operator can hold it by, beside its scopes, its agent and its flow. */
+        String names() {
+            boolean told = call.team == null || (flowTeam().equals(call.team) && !call.team.equals(Policy.OTHER_TEAMS));
+            String team = told ? "" : ScopeSpec.EACH_TEAM + call.team;
+            String run = call.run == null ? "" : ScopeSpec.EACH_RUN + call.run;
+            return (team + " " + run).strip();
+        }
+
+        /** Whether a hold of that scope holds it: it draws on the scope, or is of that agent, team or run. */
+        boolean isHeldBy(String scope) {
+            return costs.stream().anyMatch(cost -> cost.scope().equals(scope))
+                    || scope.equals(ScopeSpec.EACH_AGENT + call.agent)
+                    || scope.equals(ScopeSpec.EACH_TEAM + call.team)
+                    || scope.equals(ScopeSpec.EACH_RUN + call.run);
         }
 
         /** The costs of what was used, on the same scopes. */

@@ -78,11 +78,13 @@ public interface Project {
      * Puts a scope on hold for the whole fleet, as an operator: from the next call on nothing starts there. Calls in flight go
      * on, and whoever waits keeps the place. A hold that is there already becomes longer, never shorter.
      *
-     * @param scope {@code p} for the project, or one of its parts as {@link Refusal#scope} names it, such as {@code c:sonnet}
+     * @param scope {@code p} for the project, or one of its parts as {@link Refusal#scope} names it, such as {@code c:sonnet}; also
+     *     {@code a:<agent>}, {@code t:<team>} and {@code r:<run>}, whether the policy has limits for them or not (a team without is
+     *     {@code e:<team>} from then on)
      * @param length at most 366 days; {@code null} until it is released
      * @param reason told to whoever is refused for it; one line, at most 256 bytes
      * @return for how long the scope is on hold now; empty: until it is released
-     * @throws IllegalArgumentException if the policy has no limits for that scope
+     * @throws IllegalArgumentException if no calls draw on that scope: the policy has no such class, or no limits for that workspace
      */
     Optional<Duration> hold(String scope, @Nullable Duration length, String reason);
 

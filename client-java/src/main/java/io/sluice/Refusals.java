@@ -4,6 +4,7 @@ import io.sluice.Store.Answer;
 import io.sluice.Store.OnHold;
 import io.sluice.Store.Queued;
 import java.time.Duration;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What the store's "no"s mean to a caller, in words. */
@@ -16,6 +17,10 @@ final class Refusals {
 
     /** The kind of hold that no answer of the provider began. */
     static final String OPERATOR = "operator";
+
+    /** Of a project, by the first letter of their scopes. */
+    private static final Map<Character, String> PARTS =
+            Map.of('c', "class", 'w', "workspace", 't', "team", 'e', "team", 'a', "agent", 'r', "run");
 
     private Refusals() {}
 
@@ -41,7 +46,8 @@ final class Refusals {
         String howLong =
                 retryAfter == null ? "until it is released" : "for " + (retryAfter.toMillis() + 999) / 1_000 + " s";
         String who = hold.kind().equals(OPERATOR) ? "operator" : "provider said " + hold.kind();
-        String where = hold.scope().startsWith("c:") ? " (class " + hold.scope().substring(2) + ")" : "";
+        String part = PARTS.get(hold.scope().charAt(0));
+        String where = part == null ? "" : " (" + part + " " + hold.scope().substring(2) + ")";
         String note = hold.note().isEmpty() ? "" : "; " + hold.note();
         return new Refusal(
                 Refusal.Kind.HOLD,

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record ScopeSpec(String part, @Nullable String modelClass, List<LimitSpec> limits, int max) {
     static final String PROJECT = "p";
+    static final String TEAM = "t:";
     static final String EACH_AGENT = "a:";
     static final String EACH_TEAM = "e:";
     static final String EACH_RUN = "r:";
@@ -36,12 +37,17 @@ record ScopeSpec(String part, @Nullable String modelClass, List<LimitSpec> limit
     }
 
     static String team(String name) {
-        return "t:" + name;
+        return TEAM + name;
     }
 
     /** The scope that counts the agents of another one. */
     static String agentsOf(String scope) {
         return "n:" + scope;
+    }
+
+    /** Whether a scope is one agent's, team's or run's own. */
+    static boolean isOfOne(String scope) {
+        return scope.startsWith(EACH_AGENT) || scope.startsWith(EACH_TEAM) || scope.startsWith(EACH_RUN);
     }
 
     /** The name in Redis of a part's calls of one class, or of all if it is {@code null}. */

@@ -99,6 +99,8 @@ public interface Store extends AutoCloseable {
      * @param flow whose share it draws on while calls wait
      * @param weight of the flow, 1 to 1,000,000
      * @param agent the worker, or {@code -}
+     * @param names what else an operator can hold it by, a space between: {@code e:<team>} where the flow does not tell,
+     *     {@code r:<run>}
      * @param waitUs how long it may stand in line; 0: not at all
      * @param costs of each scope, the project first
      */
@@ -113,6 +115,7 @@ public interface Store extends AutoCloseable {
             String flow,
             int weight,
             String agent,
+            String names,
             long waitUs,
             List<ScopeCost> costs) {}
 

@@ -101,8 +101,7 @@ final class WaitEnds {
     private static boolean isInVain(Waiter waiter, OnHold hold) {
         Resolved asked = waiter.asked();
         long leftUs = TimeUnit.NANOSECONDS.toMicros(waiter.leftNs(asked.view().policy, System.nanoTime()));
-        return (hold.leftUs() == Store.UNTIL_RELEASED || hold.leftUs() > leftUs)
-                && asked.costs().stream().anyMatch(cost -> cost.scope().equals(hold.scope()));
+        return (hold.leftUs() == Store.UNTIL_RELEASED || hold.leftUs() > leftUs) && asked.isHeldBy(hold.scope());
     }
 
     /** Why it may not wait because this process stops; {@code null} if it may. */

@@ -256,6 +256,19 @@ class LocalBudgetTest {
         grant(host, call);
     }
 
+    @Test
+    void whoIsHeldByNameIsHeldWithoutRedisTooAndNobodyElse() {
+        LocalBudget host = host(1, 0);
+        Call named = CALL.agent("x").team("green").run("7");
+        for (String name : List.of("a:x", "e:green", "r:7")) {
+            host.onHold(List.of(new OnHold(name, 5_000_000, "operator", true, "")));
+            assertThat(obstacle(host, resolved("concurrency: 10", named)).scope())
+                    .isEqualTo(name);
+            grant(host, resolved("concurrency: 10", CALL.agent("y").team("blue").run("8")));
+            grant(host, resolved("concurrency: 10", CALL));
+        }
+    }
+
     // ---- what Redis is told after
 
     private static long owed(LocalBudget host, LocalGrant grant, int limit) {

@@ -31,6 +31,7 @@ final class Arguments {
                 ask.flow(),
                 Integer.toString(ask.weight()),
                 ask.agent(),
+                ask.names(),
                 Long.toString(ask.waitUs())));
         addCosts(arguments, ask.costs());
         return arguments;

@@ -172,6 +172,7 @@ class BadArgumentsIT {
                 "f|n",
                 "4",
                 "-",
+                "",
                 "0",
                 "p",
                 "0",

@@ -14,9 +14,11 @@ import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,8 +58,21 @@ class HoldSequencesIT {
         }
     }
 
+    /** The policy has no limits for each agent, team or run: operators hold them by name. */
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void nobodyStartsWhoIsHeldByName(long seed) {
+        try (Scripted scripts = new Scripted(server)) {
+            run(seed, scripts, true);
+        }
+    }
+
     static void run(long seed, Scripted scripts) {
-        Run run = new Run(scripts, new Random(seed));
+        run(seed, scripts, false);
+    }
+
+    private static void run(long seed, Scripted scripts, boolean byName) {
+        Run run = new Run(scripts, new Random(seed), byName);
         for (int step = 0; step < STEPS; step++) {
             run.step();
         }
@@ -67,22 +82,29 @@ class HoldSequencesIT {
     private static final class Run {
         private final Scripted scripts;
         private final Random random;
+        private final boolean byName;
         private long now = T0;
         private int asked;
         private Map<String, Remembered> before = Map.of();
         private Map<String, Hold> held = Map.of();
         private final Map<String, Map<String, Map<String, Long>>> costs = new HashMap<>();
 
-        Run(Scripted scripts, Random random) {
+        /** By call: its agent, team and run. */
+        private final Map<String, Set<String>> names = new HashMap<>();
+
+        Run(Scripted scripts, Random random, boolean byName) {
             this.scripts = scripts;
             this.random = random;
-            scripts.install(
-                    T0,
+            this.byName = byName;
+            List<ScopeLimits> policy = new ArrayList<>(List.of(
                     new ScopeLimits("p", 12, List.of()),
                     new ScopeLimits("c:m", 8, List.of(whole("rpm", 600))),
                     new ScopeLimits("c:o", -1, List.of(whole("rpm", 6_000))),
-                    new ScopeLimits("t:red", 5, List.of()),
-                    new ScopeLimits("a:", 3, 100, List.of()));
+                    new ScopeLimits("t:red", 5, List.of())));
+            if (!byName) {
+                policy.add(new ScopeLimits("a:", 3, 100, List.of()));
+            }
+            scripts.install(T0, policy.toArray(ScopeLimits[]::new));
         }
 
         void step() {
@@ -92,7 +114,10 @@ class HoldSequencesIT {
                 case 4, 5 -> end("settled");
                 case 6 -> reject();
                 case 7, 8 -> beat();
-                default -> release();
+                default -> {
+                    release();
+                    order();
+                }
             }
             check();
         }
@@ -106,14 +131,20 @@ class HoldSequencesIT {
             if (random.nextBoolean()) {
                 call.put("t:red", Map.of());
             }
-            call.put("a:" + agent, Map.of());
+            if (!byName) {
+                call.put("a:" + agent, Map.of());
+            }
+            String team = call.containsKey("t:red") ? "red" : random.nextBoolean() ? "blue" : "green";
+            String run = "r:" + random.nextInt(3);
+            names.put(id, byName ? Set.of("a:" + agent, "e:" + team, run) : Set.of());
             costs.put(id, call);
             scripts.acquire(
                     now,
                     Ask.of(id, call)
                             .host("h" + random.nextInt(2))
                             .agent(agent)
-                            .flow(call.containsKey("t:red") ? "red|n" : "other|n", 4)
+                            .flow(team.equals("green") ? "other|n" : team + "|n", 4)
+                            .names(team.equals("green") ? "e:green " + run : run)
                             .waiting(random.nextInt(3) == 0 ? 0 : random.nextLong(MIN)));
         }
 
@@ -148,6 +179,25 @@ class HoldSequencesIT {
             held = byScope();
             before = byId();
             scripts.settle(now, permit.id(), "throttled", costs.get(permit.id()));
+        }
+
+        private void order() {
+            List<String> holds = List.of("a:x", "a:y", "e:red", "e:blue", "e:green", "r:0", "r:1");
+            if (byName && random.nextInt(3) == 0) {
+                String name = holds.get(random.nextInt(holds.size()));
+                if (random.nextBoolean()) {
+                    scripts.hold(now, name, 1 + random.nextLong(10 * S), "operator", 0);
+                } else {
+                    scripts.observe(now, List.of("release", name));
+                }
+            }
+        }
+
+        /** What a call draws on, and what it is held by. */
+        private Set<String> scopes(Remembered permit) {
+            Set<String> all = new HashSet<>(permit.scopes());
+            all.addAll(names.get(permit.id()));
+            return all;
         }
 
         private void beat() {
@@ -188,7 +238,7 @@ class HoldSequencesIT {
             Map<String, Hold> holds = byScope();
             Map<String, Remembered> inFlight = byId();
             for (Remembered permit : inFlight.values()) {
-                for (String scope : before.containsKey(permit.id()) ? List.<String>of() : permit.scopes()) {
+                for (String scope : before.containsKey(permit.id()) ? Set.<String>of() : scopes(permit)) {
                     Hold was = held.get(scope);
                     Hold is = holds.get(scope);
                     boolean closed = is != null && is.opened() == 0 && was != null && was.opened() == 0;
@@ -200,7 +250,7 @@ class HoldSequencesIT {
             for (Hold hold : holds.values()) {
                 if (hold.opened() > 0) {
                     long counted = inFlight.values().stream()
-                            .filter(permit -> permit.scopes().contains(hold.scope()))
+                            .filter(permit -> scopes(permit).contains(hold.scope()))
                             .filter(permit -> permit.granted() >= hold.counts())
                             .count();
                     assertThat(hold.used()).as("%s", hold).isEqualTo(counted);

@@ -654,14 +654,14 @@ class ScriptTablesIT {
         "weight, 9, 1000001",
         "weight, 9, nan",
         "weight, 9, 1.5",
-        "wait, 11, -1",
-        "wait, 11, nan",
-        "wait, 11, ''",
-        "limits, 13, x",
-        "cost, 14, 1.5",
-        "cost, 14, -1",
-        "cost, 14, ''",
-        "scopes, 12, q"
+        "wait, 12, -1",
+        "wait, 12, nan",
+        "wait, 12, ''",
+        "limits, 14, x",
+        "cost, 15, 1.5",
+        "cost, 15, -1",
+        "cost, 15, ''",
+        "scopes, 13, q"
     })
     void aBadArgumentIsNamedAndWritesNothing(String named, int index, String value) {
         scripts.install(T0, new ScopeLimits("p", 1, List.of(whole("rpm", 10))));
@@ -677,6 +677,7 @@ class ScriptTablesIT {
                 "f|n",
                 "4",
                 "-",
+                "",
                 "0",
                 "p",
                 "1",

@@ -239,44 +239,50 @@ final class Scripted implements AutoCloseable {
             String flow,
             long weight,
             String agent,
+            String names,
             long waitUs,
             Map<String, Map<String, Long>> costs) {
 
         /** Of a nameless agent, of normal priority and of no team. It only tries. */
         static Ask of(String id, Map<String, Map<String, Long>> costs) {
-            return new Ask(id, "d", "h", LEASE, "other|n", 4, "-", 0, costs);
+            return new Ask(id, "d", "h", LEASE, "other|n", 4, "-", "", 0, costs);
         }
 
         Ask id(String other) {
-            return new Ask(other, digest, host, leaseUs, flow, weight, agent, waitUs, costs);
+            return new Ask(other, digest, host, leaseUs, flow, weight, agent, names, waitUs, costs);
         }
 
         Ask digest(String other) {
-            return new Ask(id, other, host, leaseUs, flow, weight, agent, waitUs, costs);
+            return new Ask(id, other, host, leaseUs, flow, weight, agent, names, waitUs, costs);
         }
 
         Ask host(String other) {
-            return new Ask(id, digest, other, leaseUs, flow, weight, agent, waitUs, costs);
+            return new Ask(id, digest, other, leaseUs, flow, weight, agent, names, waitUs, costs);
         }
 
         Ask lease(long us) {
-            return new Ask(id, digest, host, us, flow, weight, agent, waitUs, costs);
+            return new Ask(id, digest, host, us, flow, weight, agent, names, waitUs, costs);
         }
 
         Ask flow(String other, long itsWeight) {
-            return new Ask(id, digest, host, leaseUs, other, itsWeight, agent, waitUs, costs);
+            return new Ask(id, digest, host, leaseUs, other, itsWeight, agent, names, waitUs, costs);
         }
 
         Ask agent(String other) {
-            return new Ask(id, digest, host, leaseUs, flow, weight, other, waitUs, costs);
+            return new Ask(id, digest, host, leaseUs, flow, weight, other, names, waitUs, costs);
+        }
+
+        /** What else an operator can hold it by. */
+        Ask names(String other) {
+            return new Ask(id, digest, host, leaseUs, flow, weight, agent, other, waitUs, costs);
         }
 
         Ask waiting(long us) {
-            return new Ask(id, digest, host, leaseUs, flow, weight, agent, us, costs);
+            return new Ask(id, digest, host, leaseUs, flow, weight, agent, names, us, costs);
         }
 
         Ask costs(Map<String, Map<String, Long>> other) {
-            return new Ask(id, digest, host, leaseUs, flow, weight, agent, waitUs, other);
+            return new Ask(id, digest, host, leaseUs, flow, weight, agent, names, waitUs, other);
         }
     }
 
@@ -306,6 +312,7 @@ final class Scripted implements AutoCloseable {
                 ask.flow(),
                 Long.toString(ask.weight()),
                 ask.agent(),
+                ask.names(),
                 Long.toString(ask.waitUs())));
         addCosts(arguments, ask.costs(), layout());
         List<Object> reply = run(Script.ACQUIRE, arguments);

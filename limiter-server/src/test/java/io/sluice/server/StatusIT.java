@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
@@ -110,6 +111,31 @@ class StatusIT {
         assertThat(http.post(at + "/hold", "{\"reason\":\"x\",\"class\":\"none\"}")
                         .status())
                 .isEqualTo(400);
+    }
+
+    /** The policy has no limits for each agent, team or run, and it was 400. */
+    @ParameterizedTest
+    @CsvSource({"agent, a:", "team, e:", "run, r:"})
+    void oneAgentTeamOrRunIsHeldByItsName(String member, String prefix) {
+        String its = "{" + CALL + ",\"" + member + "\":\"runaway\"}";
+        String hold = "{\"" + member + "\":\"runaway\",\"for_ms\":60000,\"reason\":\"loops\"}";
+        Reply held = http.post(at + "/hold", hold);
+        assertThat(held.status()).as(held.body()).isEqualTo(200);
+        Reply no = http.post(at + "/permits", its);
+        assertThat(no.kind()).isEqualTo("hold");
+        assertThat(no.json().get("detail").asString()).contains("runaway", "loops");
+        Reply others = http.post(at + "/permits", "{" + CALL + ",\"" + member + "\":\"other\"}");
+        assertThat(others.status()).as(others.body()).isEqualTo(201);
+        http.post(at + "/permits/" + others.json().get("permit").asString() + "/settle", "{}");
+        JsonNode told = http.get(at + "/status").json().get("holds").get(0);
+        assertThat(told.get("scope").asString()).isEqualTo(prefix + "runaway");
+        assertThat(http.delete(at + "/hold?" + member + "=runaway")
+                        .json()
+                        .get("released")
+                        .asBoolean())
+                .isTrue();
+        Reply again = http.post(at + "/permits", its);
+        assertThat(again.status()).as(again.body()).isEqualTo(201);
     }
 
     @Test

@@ -70,6 +70,7 @@ final class ScriptedProject {
                 call.flow(),
                 String.valueOf(call.weight()),
                 call.agent(),
+                "",
                 String.valueOf(3_600 * SECOND)));
         addCosts(call, arguments);
         return scripts.start("acquire", id, arguments);

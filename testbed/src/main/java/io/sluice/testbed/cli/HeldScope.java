@@ -3,12 +3,13 @@ package io.sluice.testbed.cli;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** What an operator holds or releases: a project, or one class of it. */
+/** What an operator holds or releases: a project, or one class, team, agent or run of it. */
 final class HeldScope {
     @Mixin
     private final TellerOptions whom = new TellerOptions();
@@ -19,8 +20,33 @@ final class HeldScope {
     @Option(names = "--project", paramLabel = "P", description = "the same")
     private @Nullable String project;
 
-    @Option(names = "--class", paramLabel = "C", description = "one model class of the policy; default: the project")
-    private @Nullable String modelClass;
+    @ArgGroup
+    private @Nullable Part part;
+
+    private static final class Part {
+        @Option(
+                names = "--class",
+                paramLabel = "C",
+                description = "one model class of the policy; default: the project")
+        private @Nullable String modelClass;
+
+        @Option(names = "--team", paramLabel = "T", description = "or all calls of one team")
+        private @Nullable String team;
+
+        @Option(names = "--agent", paramLabel = "A", description = "or of one agent")
+        private @Nullable String agent;
+
+        @Option(names = "--run", paramLabel = "R", description = "or of one run")
+        private @Nullable String run;
+
+        String kind() {
+            return modelClass != null ? "class" : team != null ? "team" : agent != null ? "agent" : "run";
+        }
+
+        String name() {
+            return String.valueOf(modelClass != null ? modelClass : team != null ? team : agent != null ? agent : run);
+        }
+    }
 
     /** Once, in either way. */
     String project(CommandLine line) {
@@ -33,15 +59,10 @@ final class HeldScope {
         return String.valueOf(named == null ? project : named);
     }
 
-    /** Its name in the budget; {@code null} where no class is named. */
+    /** Its name in the budget; {@code null} where no part of the project is named. */
     @Nullable
     String scope() {
-        return modelClass == null ? null : "c:" + modelClass;
-    }
-
-    @Nullable
-    String modelClass() {
-        return modelClass;
+        return part == null ? null : part.kind().charAt(0) + ":" + part.name();
     }
 
     Teller teller(CommandLine line) throws IOException {
@@ -50,6 +71,6 @@ final class HeldScope {
 
     /** As it is told to people. */
     String told(String which) {
-        return modelClass == null ? which : which + ", class " + modelClass;
+        return part == null ? which : which + ", " + part.kind() + " " + part.name();
     }
 }

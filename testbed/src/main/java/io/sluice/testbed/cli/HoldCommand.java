@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Puts a project, or one class of it, on hold for the whole fleet: from the next call on nothing starts.",
+            "Puts a project, or one class, team, agent or run of it, on hold for the whole fleet: from the next call on nothing starts.",
             "Calls in flight go on, whoever waits keeps the place. A hold that is there already becomes longer, never "
                     + "shorter; 'release' ends it."
         })
@@ -50,7 +50,7 @@ final class HoldCommand implements Callable<Integer> {
         String project = where.project(spec.commandLine());
         String scope = where.scope() == null ? "p" : where.scope();
         try (Teller teller = where.teller(spec.commandLine())) {
-            Optional<Duration> left = teller.hold(project, where.modelClass(), length, reason);
+            Optional<Duration> left = teller.hold(project, scope, length, reason);
             spec.commandLine().getOut().println(json ? json(project, scope, left) : told(project, left));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);

@@ -86,13 +86,10 @@ final class HttpTeller implements Teller {
     }
 
     @Override
-    public Optional<Duration> hold(
-            String project, @Nullable String modelClass, @Nullable Duration length, String reason)
+    public Optional<Duration> hold(String project, String scope, @Nullable Duration length, String reason)
             throws IOException, InterruptedException {
-        ObjectNode order = JsonMapper.shared().createObjectNode().put("reason", reason);
-        if (modelClass != null) {
-            order.put("class", modelClass);
-        }
+        ObjectNode order =
+                JsonMapper.shared().createObjectNode().put("scope", scope).put("reason", reason);
         if (length != null) {
             order.put("for_ms", length.toMillis());
         }
@@ -102,8 +99,8 @@ final class HttpTeller implements Teller {
     }
 
     @Override
-    public boolean release(String project, @Nullable String modelClass) throws IOException, InterruptedException {
-        String query = modelClass == null ? "" : "?class=" + word(modelClass);
+    public boolean release(String project, @Nullable String scope) throws IOException, InterruptedException {
+        String query = scope == null ? "" : "?scope=" + word(scope);
         return json(ask("DELETE", projectPath(project) + "/hold" + query, null))
                 .path("released")
                 .asBoolean();

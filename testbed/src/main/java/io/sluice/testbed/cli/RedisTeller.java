@@ -97,14 +97,13 @@ final class RedisTeller implements Teller {
     }
 
     @Override
-    public Optional<Duration> hold(
-            String project, @Nullable String modelClass, @Nullable Duration length, String reason) {
-        return sluice.project(project).hold(modelClass == null ? "p" : "c:" + modelClass, length, reason);
+    public Optional<Duration> hold(String project, String scope, @Nullable Duration length, String reason) {
+        return sluice.project(project).hold(scope, length, reason);
     }
 
     @Override
-    public boolean release(String project, @Nullable String modelClass) {
-        return sluice.project(project).release(modelClass == null ? null : "c:" + modelClass);
+    public boolean release(String project, @Nullable String scope) {
+        return sluice.project(project).release(scope);
     }
 
     private static <T> T answer(CompletionStage<T> asked) throws IOException, InterruptedException {

@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Ends the hold of a class; without --class all holds of the project.",
+            "Ends the hold of a class, a team, an agent or a run; where none is named all holds of the project.",
             "An operator's hold is over at once. One that the provider asked for lets calls in again a few at first."
         })
 final class ReleaseCommand implements Callable<Integer> {
@@ -36,7 +36,7 @@ final class ReleaseCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         String project = where.project(spec.commandLine());
         try (Teller teller = where.teller(spec.commandLine())) {
-            boolean released = teller.release(project, where.modelClass());
+            boolean released = teller.release(project, where.scope());
             spec.commandLine()
                     .getOut()
                     .println(

@@ -30,12 +30,12 @@ interface Teller extends AutoCloseable {
     /** Installs a policy; its version. */
     long apply(Policy policy) throws IOException, InterruptedException;
 
-    /** Puts a project on hold, or one class of it; how long from now, empty until it is released. */
-    Optional<Duration> hold(String project, @Nullable String modelClass, @Nullable Duration length, String reason)
+    /** Puts a scope of a project on hold, {@code p} all of it; how long from now, empty until it is released. */
+    Optional<Duration> hold(String project, String scope, @Nullable Duration length, String reason)
             throws IOException, InterruptedException;
 
-    /** Ends the hold of a class, or all of the project; whether there was one. */
-    boolean release(String project, @Nullable String modelClass) throws IOException, InterruptedException;
+    /** Ends the hold of a scope, or all of the project; whether there was one. */
+    boolean release(String project, @Nullable String scope) throws IOException, InterruptedException;
 
     @Override
     void close();

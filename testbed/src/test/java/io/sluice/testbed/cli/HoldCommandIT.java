@@ -77,6 +77,23 @@ class HoldCommandIT {
     }
 
     @Test
+    void oneAgentOfManyIsHeld() {
+        assertThat(run("hold", "acme", "--agent", "a-7", "--reason", "loops", "--json"))
+                .isZero();
+        assertThat(said())
+                .isEqualTo("{\"project\":\"acme\",\"scope\":\"a:a-7\",\"left_ms\":null,\"reason\":\"loops\"}");
+        Call call = Call.of("claude-haiku-5").inputTokens(10);
+        assertThat(sluice.project("acme").tryAcquire(call.agent("a-7"))).isInstanceOf(Decision.Refused.class);
+        assertThat(sluice.project("acme").tryAcquire(call.agent("a-8"))).isInstanceOf(Decision.Granted.class);
+        assertThat(run("release", "acme", "--agent", "a-7")).isZero();
+        assertThat(said()).isEqualTo("acme, agent a-7 is released");
+        assertThat(sluice.project("acme").tryAcquire(call.agent("a-7"))).isInstanceOf(Decision.Granted.class);
+        assertThat(run("hold", "acme", "--agent", "a-7", "--run", "r", "--reason", "x"))
+                .as("one scope")
+                .isEqualTo(2);
+    }
+
+    @Test
     void whatCannotBeIsAUsageErrorInOneLine() {
         assertThat(run("hold", "--project", "acme", "--class", "opus", "--reason", "x"))
                 .isEqualTo(2);

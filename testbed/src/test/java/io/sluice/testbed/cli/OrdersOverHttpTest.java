@@ -81,9 +81,9 @@ class OrdersOverHttpTest {
         assertThat(said()).isEqualTo("acme was not on hold, nothing to release");
         assertThat(asked)
                 .containsExactly(
-                        "POST /v1/projects/acme/hold {\"reason\":\"looking \\\"into\\\" it\",\"class\":\"sonnet\",\"for_ms\":30000}",
-                        "POST /v1/projects/acme/hold {\"reason\":\"x\"}",
-                        "DELETE /v1/projects/acme/hold?class=a%2Fb ",
+                        "POST /v1/projects/acme/hold {\"scope\":\"c:sonnet\",\"reason\":\"looking \\\"into\\\" it\",\"for_ms\":30000}",
+                        "POST /v1/projects/acme/hold {\"scope\":\"p\",\"reason\":\"x\"}",
+                        "DELETE /v1/projects/acme/hold?scope=c%3Aa%2Fb ",
                         "DELETE /v1/projects/acme/hold ");
     }
 
