@@ -100,6 +100,8 @@ final class Commands {
                     .autoReconnect(false)
                     .protocolVersion(ProtocolVersion.RESP2)
                     .pingBeforeActivateConnection(false)
+                    // A connection is called ready a moment before it takes commands.
+                    .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
                     .build());
             return client;
         }
