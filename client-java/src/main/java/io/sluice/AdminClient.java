@@ -125,7 +125,7 @@ final class AdminClient implements Admin {
     @Override
     public CompletionStage<Boolean> remove(String project, boolean drain, @Nullable Long expected, String who) {
         line("who", who, WHO);
-        return answer(client.known(project).thenCompose(one -> new Removal(client, one).remove(drain, expected, who)));
+        return answer(client.known(project).thenCompose(one -> one.removal.remove(drain, expected, who)));
     }
 
     // ---- orders
@@ -163,7 +163,7 @@ final class AdminClient implements Admin {
         return answer(client.known(project)
                 .thenCompose(one -> one.policy()
                         .thenCompose(view -> new StatusReader(client.store, project, view)
-                                .read(one.isDegraded(), new Removal(client, one)::mode))));
+                                .read(one.isDegraded(), one.removal::mode))));
     }
 
     @Override

@@ -127,9 +127,10 @@ final class Heart {
         }
     }
 
-    private void send(Load load) {
+    /** Completes when it is over, whatever came of it. */
+    private CompletionStage<?> send(Load load) {
         long sent = System.nanoTime();
-        ask(load).whenComplete((answer, e) -> {
+        return ask(load).handle((answer, e) -> {
             try {
                 answered(load, answer, e, sent);
             } catch (RuntimeException failure) {
@@ -137,6 +138,7 @@ final class Heart {
             } finally {
                 tempo.end();
             }
+            return load;
         });
     }
 
@@ -241,6 +243,7 @@ final class Heart {
         OutageException outage =
                 new OutageException("lost_state", "project " + project + ": its state is damaged: " + what, null);
         load.renewals().forEach(one -> one.result.completeExceptionally(outage));
+        load.asserts().forEach(permit -> permit.asserted.completeExceptionally(outage));
         PolicyView known = policies.cached();
         if (waiters.standing() == 0 || known == null) {
             return;
@@ -304,15 +307,19 @@ final class Heart {
         }
     }
 
-    /** The last beats tell of permits of the desk that Redis does not know: their callers will ask for them elsewhere. */
-    void close() {
+    /**
+     * The last beats tell of permits of the desk that Redis does not know: their callers will ask for them elsewhere. Completes when
+     * they are answered, or will not be.
+     */
+    CompletableFuture<Void> close() {
         tempo.close();
-        packer.giveUp();
         // All of them first: what does not arrive is to be told again, and nobody will.
         List<Load> untold = new ArrayList<>();
         for (Load load = packer.untold(); !load.asserts().isEmpty(); load = packer.untold()) {
             untold.add(load);
         }
-        untold.forEach(this::send);
+        packer.close();
+        return CompletableFuture.allOf(
+                untold.stream().map(load -> send(load).toCompletableFuture()).toArray(CompletableFuture[]::new));
     }
 }

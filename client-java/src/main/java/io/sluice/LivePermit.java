@@ -117,11 +117,12 @@ final class LivePermit implements Permit {
         known = true;
     }
 
-    /** It will be asserted: whether it holds its slots again then. */
-    CompletableFuture<Boolean> assertedAnew() {
-        CompletableFuture<Boolean> next = new CompletableFuture<>();
-        asserted = next;
-        return next;
+    /** It will be asserted: whether it holds its slots again then. Who asks meanwhile is told the same. */
+    synchronized CompletableFuture<Boolean> assertedAnew() {
+        if (asserted.isDone()) {
+            asserted = new CompletableFuture<>();
+        }
+        return asserted;
     }
 
     /** A beat is about to tell of it. Not if it has ended. */

@@ -72,6 +72,9 @@ record Load(
         /** A beat is wanted though there is nothing to carry. */
         private volatile boolean greets;
 
+        /** No beat will carry anything any more. */
+        private volatile boolean closed;
+
         private long looksAt;
         private boolean more;
 
@@ -118,8 +121,11 @@ record Load(
                 }
                 if (!permit.isLeased(nowNs)) {
                     held.lost(permit);
+                    permit.asserted.complete(false);
                 } else if (permit.isTold()) {
                     some.add(permit);
+                } else {
+                    permit.asserted.complete(false);
                 }
             }
             return some;
@@ -136,12 +142,23 @@ record Load(
         /** The next beat renews it. May be called from anywhere. */
         void renew(Renewing one) {
             wanted.add(one);
+            endIfClosed();
         }
 
-        /** No beat will carry them any more. */
-        void giveUp() {
-            for (Renewing one : wanted(Integer.MAX_VALUE)) {
-                one.result.completeExceptionally(new OutageException("closing", "this process stops", null));
+        /** No beat will carry what there is, nor what comes. */
+        void close() {
+            closed = true;
+            endIfClosed();
+        }
+
+        /** Asked after something is added: it is seen here, or by who closes. */
+        private void endIfClosed() {
+            if (closed) {
+                OutageException why = new OutageException(WaitEnds.CLOSING, "this process stops; ask elsewhere", null);
+                wanted(Integer.MAX_VALUE).forEach(one -> one.result.completeExceptionally(why));
+                for (LivePermit one = unknown.pollFirst(); one != null; one = unknown.pollFirst()) {
+                    one.asserted.completeExceptionally(why);
+                }
             }
         }
 
@@ -153,6 +170,7 @@ record Load(
         /** Redis does not know this permit: the next beat tells of it. May be called from anywhere. */
         void isUnknown(LivePermit permit) {
             unknown.add(permit);
+            endIfClosed();
         }
 
         private List<String> claims() {
@@ -198,6 +216,7 @@ record Load(
         /** It did not arrive: what it asserted must be asserted still. */
         void keepAsserts(Load load) {
             unknown.addAll(load.asserts);
+            endIfClosed();
         }
 
         /** It did not arrive: what it claimed is claimed again, and what it renewed comes with the next renewal. */

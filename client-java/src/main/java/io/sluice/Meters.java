@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,11 +20,34 @@ final class Meters {
     private final MeterRegistry registry;
     private final boolean heard;
 
-    /** By name and tags: gauges whose value is told. */
-    private final Map<String, AtomicLong> gauges = new ConcurrentHashMap<>();
+    /** By project, class and limit. */
+    private final Map<List<String>, AtomicLong> remaining = new ConcurrentHashMap<>();
 
     /** By project and scope, the end of its hold in ms since 1970. */
     private final Map<String, AtomicLong> holds = new ConcurrentHashMap<>();
+
+    /** Gauges that were registered here. */
+    private final List<Own> own = new ArrayList<>();
+
+    private boolean closed;
+
+    /** @param value whether a gauge reads it is found out by reading the gauge */
+    private record Own(Gauge gauge, Value value) {}
+
+    private static final class Value implements Supplier<Number> {
+        private final Supplier<Number> value;
+        private volatile boolean read;
+
+        Value(Supplier<Number> value) {
+            this.value = value;
+        }
+
+        @Override
+        public Number get() {
+            read = true;
+            return value.get();
+        }
+    }
 
     Meters(@Nullable MeterRegistry registry) {
         // An empty composite drops what it is told; not telling it is cheaper still.
@@ -118,7 +142,20 @@ final class Meters {
     /** {@code sluice_provider_remaining}: what the last answer to this process said is left, in the limit's units. */
     void remaining(String project, String modelClass, Store.Observation.Left left) {
         if (heard && left.left() != Store.Observation.NOT_SAID) {
-            gauge("sluice.provider.remaining", "project", project, "class", modelClass, "limit", left.limit())
+            remaining
+                    .computeIfAbsent(List.of(project, modelClass, left.limit()), names -> {
+                        AtomicLong value = new AtomicLong();
+                        gauge(
+                                "sluice.provider.remaining",
+                                value::get,
+                                "project",
+                                project,
+                                "class",
+                                modelClass,
+                                "limit",
+                                left.limit());
+                        return value;
+                    })
                     .set(left.left());
         }
     }
@@ -131,9 +168,13 @@ final class Meters {
                     : System.currentTimeMillis() + TimeUnit.MICROSECONDS.toMillis(leftUs);
             holds.computeIfAbsent(project + " " + scope, any -> {
                         AtomicLong end = new AtomicLong();
-                        Gauge.builder("sluice.hold", () -> end.get() > System.currentTimeMillis() ? 1 : 0)
-                                .tags("project", project, "scope", scope)
-                                .register(registry);
+                        gauge(
+                                "sluice.hold",
+                                () -> end.get() > System.currentTimeMillis() ? 1 : 0,
+                                "project",
+                                project,
+                                "scope",
+                                scope);
                         return end;
                     })
                     .set(until);
@@ -150,14 +191,6 @@ final class Meters {
                     && all.stream().noneMatch(one -> name.equals(project + " " + one.scope()))) {
                 end.set(0);
             }
-        });
-    }
-
-    private AtomicLong gauge(String name, String... tags) {
-        return gauges.computeIfAbsent(name + List.of(tags), any -> {
-            AtomicLong value = new AtomicLong();
-            Gauge.builder(name, value::get).tags(tags).register(registry);
-            return value;
         });
     }
 
@@ -187,17 +220,13 @@ final class Meters {
 
     /** {@code sluice_in_flight} and {@code sluice_waiters} of this process. */
     void gauges(String project, Supplier<Number> inFlight, Supplier<Number> waiters) {
-        Gauge.builder("sluice.in.flight", inFlight)
-                .tags("project", project, "scope", "p")
-                .register(registry);
-        Gauge.builder("sluice.waiters", waiters)
-                .tags("project", project, "class", "all")
-                .register(registry);
+        gauge("sluice.in.flight", inFlight, "project", project, "scope", "p");
+        gauge("sluice.waiters", waiters, "project", project, "class", "all");
     }
 
     /** {@code sluice_degraded}: 1 while calls of the project meet the policy's outage rule. */
     void degraded(String project, Supplier<Number> degraded) {
-        Gauge.builder("sluice.degraded", degraded).tags("project", project).register(registry);
+        gauge("sluice.degraded", degraded, "project", project);
     }
 
     /** {@code sluice_outages_total}: calls that Redis could not answer. */
@@ -213,6 +242,28 @@ final class Meters {
 
     /** {@code sluice_store_up}: 1 while Redis answers. */
     void storeUp(Supplier<Number> up) {
-        Gauge.builder("sluice.store.up", up).register(registry);
+        gauge("sluice.store.up", up);
+    }
+
+    private synchronized void gauge(String name, Supplier<Number> supplier, String... tags) {
+        if (!closed) {
+            Value value = new Value(supplier);
+            own.add(new Own(Gauge.builder(name, value).tags(tags).register(registry), value));
+        }
+    }
+
+    /**
+     * A registry outlives its clients, and keeps the first gauge of a name: a closed one would be told of for ever, in place of the next.
+     * What is another client's stays, and so does what only grows.
+     */
+    synchronized void close() {
+        closed = true;
+        for (Own one : own) {
+            one.gauge.value();
+            if (one.value.read) {
+                registry.remove(one.gauge);
+            }
+        }
+        own.clear();
     }
 }

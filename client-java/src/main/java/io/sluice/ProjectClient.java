@@ -14,9 +14,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One project in this process: the forms in which users ask, and what the project needs besides. */
 final class ProjectClient implements Project {
+    private static final Logger log = LoggerFactory.getLogger(ProjectClient.class);
+
     final SluiceClient client;
     private final String id;
     final Counting counting;
@@ -36,6 +40,7 @@ final class ProjectClient implements Project {
     private final Fleet fleet;
     private final LocalLine line;
     private final Heart heart;
+    final Removal removal;
 
     /** Of its grants; {@code null} while nobody calls here: who only looks on need not have the right to listen. */
     private @Nullable AutoCloseable messages;
@@ -69,6 +74,7 @@ final class ProjectClient implements Project {
                 this, outcomes, budget, line, waiters, fleet, observing.learning, client.timer, System::nanoTime);
         this.asking = new Asking(client, id, policies, installer, outcomes, rule, observing.learning);
         this.heart = new Heart(this, tempo, policies, held, waiters, asking, outcomes, rule, System::nanoTime);
+        this.removal = new Removal(this, client.timer);
         rule.asksBy(asking::ask, heart::greet);
         outcomes.onGivenHere(heart::givenHere);
         observing.learning.listener(heart::learned);
@@ -131,15 +137,6 @@ final class ProjectClient implements Project {
                     }
                     return done;
                 }));
-    }
-
-    /** Expires what is due, as any host's sign of life does, by so many of them at most. */
-    CompletionStage<Void> sweep(int most) {
-        return client.store
-                .beat(new Store.BeatAsk(id, client.host, List.of(), List.of(), List.of(), List.of()))
-                .thenCompose(beat -> most > 1 && beat instanceof Store.Beat.Alive alive && alive.more()
-                        ? sweep(most - 1)
-                        : CompletableFuture.completedStage(null));
     }
 
     /** Whether its calls meet the policy's outage rule now. */
@@ -355,7 +352,7 @@ final class ProjectClient implements Project {
                 listens.close();
             }
         } catch (Exception e) {
-            throw new IllegalStateException(e);
+            log.warn("{}: its messages did not end in order", id, e);
         }
     }
 
@@ -370,9 +367,9 @@ final class ProjectClient implements Project {
     CompletableFuture<Void> lastWords() {
         CompletableFuture<Void> freed =
                 CompletableFuture.allOf(held.open().stream().map(this::ends).toArray(CompletableFuture[]::new));
-        heart.close();
+        CompletableFuture<Void> told = heart.close();
         CompletableFuture<Void> ended = endings.close(asking::isQuiet);
-        return CompletableFuture.allOf(freed, ended, observing.close())
+        return CompletableFuture.allOf(freed, told, ended, observing.close())
                 .handle((done, e) -> e)
                 .thenCompose(ignored -> counting.close());
     }

@@ -107,9 +107,11 @@ public interface Records {
      * Removes a project if nothing of it runs, and then from the index. Empty: it is gone; else how many permits hold slots.
      *
      * @param expected the version that must be in force; {@code null}: any
+     * @param epoch of the stamp that is meant; {@code null}: whichever is there
      * @throws AdminException {@code VERSION_MISMATCH}
+     * @throws OutageException {@code no_project} if there is another of that name by now
      */
-    CompletionStage<OptionalLong> remove(String project, @Nullable Long expected);
+    CompletionStage<OptionalLong> remove(String project, @Nullable Long expected, @Nullable String epoch);
 
     // ---- what was told
 

@@ -1,9 +1,13 @@
 package io.sluice;
 
 import io.sluice.Records.Standing;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * How a project goes. Draining it is a version of its policy in which nothing may run: every call is refused as closed from then on, on
- * every host, and whoever waits is too. Once the last permit has ended the keys go.
+ * every host, and whoever waits is too. Once the last permit has ended the keys go, if that version is still the one in force.
  */
 final class Removal {
     private static final Logger log = LoggerFactory.getLogger(Removal.class);
@@ -25,33 +29,41 @@ final class Removal {
 
     private static final String DRAINING = "draining";
 
-    private final SluiceClient client;
     private final ProjectClient project;
+    private final ScheduledExecutorService timer;
 
-    Removal(SluiceClient client, ProjectClient project) {
-        this.client = client;
+    /** Stamps of last versions whose end this process waits for: one watch each, however many ask for it. */
+    private final Set<String> watched = ConcurrentHashMap.newKeySet();
+
+    Removal(ProjectClient project, ScheduledExecutorService timer) {
         this.project = project;
+        this.timer = timer;
     }
 
     /** Whether it is gone. */
     CompletionStage<Boolean> remove(boolean drain, @Nullable Long expected, String who) {
-        return project.policy()
-                .thenCompose(view -> attempt(expected).thenCompose(live -> {
-                    if (live.isEmpty()) {
-                        return CompletableFuture.completedStage(true);
-                    }
-                    if (!drain) {
-                        return CompletableFuture.failedStage(new AdminException(
-                                AdminException.Kind.PERMITS_LIVE,
-                                live.getAsLong(),
-                                "project " + project.id() + " has " + live.getAsLong() + " live permits: drain it"));
-                    }
-                    return project.install(closed(view.policy), expected, who, true)
-                            .thenApply(closed -> {
-                                watch();
-                                return false;
-                            });
-                }));
+        return project.policy().thenCompose(view -> {
+            long seen = Store.version(view.stamp);
+            if (expected != null && expected != seen) {
+                // The last version would be made of another one than the caller knows.
+                throw AdminException.mismatch(seen, expected.toString());
+            }
+            return attempt(expected, null).thenCompose(live -> {
+                if (live.isEmpty()) {
+                    return CompletableFuture.completedStage(true);
+                }
+                if (!drain) {
+                    throw new AdminException(
+                            AdminException.Kind.PERMITS_LIVE,
+                            live.getAsLong(),
+                            "project " + project.id() + " has " + live.getAsLong() + " live permits: drain it");
+                }
+                return project.install(closed(view.policy), expected, who, true).thenApply(closed -> {
+                    watch(closed.stamp());
+                    return false;
+                });
+            });
+        });
     }
 
     /** Its policy with nothing allowed to run. */
@@ -67,46 +79,49 @@ final class Removal {
     }
 
     /** Expires what is due first: nobody else may be left to do so. */
-    private CompletionStage<OptionalLong> attempt(@Nullable Long expected) {
-        return project.sweep(SWEEPS).thenCompose(swept -> client.store.records().remove(project.id(), expected));
+    private CompletionStage<OptionalLong> attempt(@Nullable Long expected, @Nullable String epoch) {
+        return sweep(SWEEPS).thenCompose(swept -> records().remove(project.id(), expected, epoch));
     }
 
-    private void watch() {
-        if (!client.timer.isShutdown()) {
-            client.timer.schedule(
-                    () -> attempt(null).whenComplete((live, e) -> {
-                        if (e != null || live.isPresent()) {
-                            log.debug("{} is not drained yet: {}", project.id(), e == null ? live : e.getMessage());
-                            watchUnlessGone(e);
-                        } else {
-                            log.info("project {} is drained and removed", project.id());
-                        }
-                    }),
-                    LOOK_AGAIN_MS,
-                    TimeUnit.MILLISECONDS);
+    /** Expires as any host's sign of life does, so often at most. */
+    private CompletionStage<Void> sweep(int most) {
+        return project.client
+                .store
+                .beat(new Store.BeatAsk(project.id(), project.client.host, List.of(), List.of(), List.of(), List.of()))
+                .thenCompose(beat -> most > 1 && beat instanceof Store.Beat.Alive alive && alive.more()
+                        ? sweep(most - 1)
+                        : CompletableFuture.completedStage(null));
+    }
+
+    /** Removes that version once nothing of it runs, and no other: somebody may set the project up anew meanwhile. */
+    private void watch(String stamp) {
+        if (watched.add(stamp)) {
+            lookLater(stamp);
         }
     }
 
-    /** Somebody may have opened it again, or removed it. */
-    private void watchUnlessGone(@Nullable Throwable e) {
-        if (e == null) {
-            isDraining().whenComplete((draining, failed) -> {
-                if (failed != null || draining) {
-                    watch();
-                }
-            });
-        } else if (!(Blocking.cause(e) instanceof OutageException outage
-                && outage.reason().equals("no_project"))) {
-            watch();
+    private void lookLater(String stamp) {
+        if (!timer.isShutdown()) {
+            timer.schedule(() -> look(stamp), LOOK_AGAIN_MS, TimeUnit.MILLISECONDS);
         }
     }
 
-    private CompletionStage<Boolean> isDraining() {
-        return client.store
-                .records()
-                .versions(project.id())
-                .thenApply(versions ->
-                        !versions.isEmpty() && Installer.drains(versions.get(0).note()));
+    private void look(String stamp) {
+        attempt(Store.version(stamp), Store.epoch(stamp)).whenComplete((live, e) -> {
+            if (e == null ? live.isPresent() : !isOver(Blocking.cause(e))) {
+                log.debug("{} is not drained yet: {}", project.id(), e == null ? live : e.getMessage());
+                lookLater(stamp);
+                return;
+            }
+            watched.remove(stamp);
+            log.info("project {} {}", project.id(), e == null ? "is drained and removed" : "drains no more");
+        });
+    }
+
+    /** Whether it is another one by now, or none. */
+    private static boolean isOver(Throwable e) {
+        return e instanceof AdminException
+                || (e instanceof OutageException outage && outage.reason().equals("no_project"));
     }
 
     /** How a project is called that stands so. One that drains and has nothing left to run goes, should its remover have died. */
@@ -116,11 +131,18 @@ final class Removal {
         if (!closed) {
             return CompletableFuture.completedStage(standing.mode());
         }
-        return isDraining().thenApply(draining -> {
-            if (draining) {
-                watch();
+        return records().versions(project.id()).thenApply(versions -> {
+            if (versions.isEmpty() || !Installer.drains(versions.get(0).note())) {
+                return standing.mode();
             }
-            return draining ? DRAINING : standing.mode();
+            if (versions.get(0).version() == Store.version(standing.stamp())) {
+                watch(standing.stamp());
+            }
+            return DRAINING;
         });
+    }
+
+    private Records records() {
+        return project.client.store.records();
     }
 }

@@ -205,5 +205,6 @@ final class SluiceClient implements Sluice {
         callbacks.shutdown();
         desk.shutdown();
         store.close();
+        meters.close();
     }
 }

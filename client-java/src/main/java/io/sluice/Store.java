@@ -544,4 +544,9 @@ public interface Store extends AutoCloseable {
     static long version(String stamp) {
         return Long.parseLong(stamp.substring(0, stamp.indexOf(':')));
     }
+
+    /** The life of the project in a stamp: another one after it was removed, or lost its state. */
+    static String epoch(String stamp) {
+        return stamp.substring(stamp.indexOf(':') + 1);
+    }
 }

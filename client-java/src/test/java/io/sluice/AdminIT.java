@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.sluice.Admin.Difference;
 import io.sluice.Admin.Step;
+import io.sluice.redis.Peek;
 import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.WithRedis;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -209,6 +211,7 @@ class AdminIT {
                     .acquireAsync(Budget.CALL, Duration.ofSeconds(50))
                     .toCompletableFuture();
             int known = client.known();
+            int kept = Peek.kept(client.store);
             long noProject = 0;
             for (int i = 0; i < 20_000; i += 200) {
                 List<CompletableFuture<Boolean>> some = IntStream.range(i, i + 200)
@@ -222,6 +225,7 @@ class AdminIT {
             assertThat(noProject).isGreaterThan(10_000);
 
             assertThat(client.known()).isEqualTo(known);
+            assertThat(Peek.kept(client.store)).isEqualTo(kept).isPositive();
             assertThat(waits).isNotDone();
             assertThat(live.settle(Usage.UNKNOWN).already()).isFalse();
             get(waits).cancel();
@@ -287,6 +291,56 @@ class AdminIT {
                 get(admin.projects()).stream().noneMatch(one -> one.project().equals(budget.id)));
         await().until(() ->
                 !redis.command("KEYS", "{" + budget.id + "}*").toString().contains(budget.id));
+    }
+
+    /** Each page that showed it began to ask for its end four times a second, until it was gone. */
+    @Test
+    void howeverOftenItIsLookedAtADrainIsWatchedOnce() {
+        Permit permit = budget.take();
+        assertThat(get(admin.remove(budget.id, true, "ann"))).isFalse();
+        ScheduledThreadPoolExecutor timer = (ScheduledThreadPoolExecutor) ((SluiceClient) budget.sluice).timer;
+        int alarms = timer.getQueue().size();
+        for (int i = 0; i < 40; i++) {
+            assertThat(get(admin.status(budget.id)).mode()).isEqualTo("draining");
+        }
+        // A few are others': a renewal, what is counted. One that just rang is under way.
+        assertThat(timer.getQueue()).hasSizeLessThan(alarms + 10);
+        permit.settle(new Usage(1, 0, 0, 1));
+        await().until(() -> isGone(budget.id));
+    }
+
+    /** The watch of the drain removed whatever was in force. */
+    @Test
+    void aProjectThatIsSetUpAnewWhileItDrainsStays() {
+        Permit permit = budget.take();
+        assertThat(get(admin.remove(budget.id, true, "ann"))).isFalse();
+        long drains = get(admin.installed(budget.id)).version();
+        assertThat(get(admin.install(Budget.policy(budget.id, LIMITS), drains, "ben", false))
+                        .version())
+                .isEqualTo(drains + 1);
+        permit.settle(new Usage(1, 0, 0, 1));
+
+        await().during(Duration.ofMillis(700)).until(() -> !isGone(budget.id));
+        budget.take().cancel();
+    }
+
+    /** Removed by another process, it was installed again, and has the version that this one waits for. */
+    @Test
+    void anotherProjectOfTheSameNameAndVersionStays() {
+        try (Sluice other = Sluice.connect(redis.uri())) {
+            Permit permit = budget.take();
+            assertThat(get(admin.remove(budget.id, true, "ann"))).isFalse();
+            permit.settle(new Usage(1, 0, 0, 1));
+            get(other.admin().remove(budget.id, false, "ben").handle((gone, orWasBefore) -> true));
+            for (String limits : List.of("rpm: 61", "rpm: 62")) {
+                other.install(Budget.policy(budget.id, limits));
+            }
+            await().during(Duration.ofMillis(700)).until(() -> !isGone(budget.id));
+        }
+    }
+
+    private boolean isGone(String project) {
+        return redis.command("EXISTS", "{" + project + "}:policy").strip().equals("0");
     }
 
     /** A client that still knows the policy takes missing keys for lost ones, and would bring them back. */

@@ -13,6 +13,7 @@ import io.sluice.testbed.redis.WithRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -152,6 +153,32 @@ class ClosingIT {
                         .isInstanceOf(RefusedException.class);
             }
             assertThat(watching.levels().used()).isZero();
+        }
+    }
+
+    /** So a shutdown hook comes that was told to hurry: docs/clients.md. The driver's threads stayed, and it threw. */
+    @Test
+    void anInterruptedThreadClosesLikeAnyOther() {
+        try (Budget watching = budget(LIMITS)) {
+            Set<Thread> before = Thread.getAllStackTraces().keySet();
+            Sluice sluice = filled(watching.id);
+            List<Thread> its = Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> !before.contains(thread))
+                    .filter(thread -> thread.getName().matches("(lettuce|sluice)-.*"))
+                    .toList();
+            assertThat(its).hasSizeGreaterThan(2);
+            boolean kept;
+            try {
+                Thread.currentThread().interrupt();
+                sluice.close();
+            } finally {
+                kept = Thread.interrupted();
+            }
+
+            assertThat(kept).as("the interrupt").isTrue();
+            assertThat(watching.levels().used()).isZero();
+            await().atMost(Duration.ofSeconds(10))
+                    .untilAsserted(() -> assertThat(its).noneMatch(Thread::isAlive));
         }
     }
 

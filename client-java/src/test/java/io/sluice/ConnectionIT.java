@@ -13,7 +13,10 @@ import io.sluice.testbed.redis.RedisServer;
 import io.sluice.testbed.redis.RedisServers;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,6 +71,43 @@ class ConnectionIT {
                             Sluice.connect(uri, Options.DEFAULT.withCredentials(() -> new Credentials("agent", "old"))))
                     .isInstanceOf(OutageException.class);
         }
+    }
+
+    /** Its connections did not close in order either, and only that was told. */
+    @Test
+    void whyItCannotStartIsToldAlsoToAThreadThatIsInterruptedMeanwhile() throws Exception {
+        RedisOptions options =
+                RedisOptions.DEFAULT.withUser("agent", "secret", List.of("~*", "&*", "+@all", "-script|load"));
+        try (RedisServer redis = RedisServers.start(options)) {
+            boolean interrupted = false;
+            for (int i = 0; i < 50 && !interrupted; i++) {
+                CompletableFuture<Boolean> told = new CompletableFuture<>();
+                Thread opener = new Thread(() -> {
+                    try (Sluice sluice = Sluice.connect(redis.uri("agent", "secret"))) {
+                        told.completeExceptionally(new AssertionError("started: " + sluice));
+                    } catch (RuntimeException e) {
+                        if (e instanceof OutageException why && why.reason().equals("noperm")) {
+                            told.complete(Thread.interrupted());
+                        } else {
+                            told.completeExceptionally(e);
+                        }
+                    }
+                });
+                opener.start();
+                while (opener.isAlive() && !checks(opener)) {
+                    Thread.onSpinWait();
+                }
+                opener.interrupt();
+                interrupted = told.get(20, TimeUnit.SECONDS);
+            }
+            assertThat(interrupted).isTrue();
+        }
+    }
+
+    /** Whether it is connected, and looks whether that Redis is fit for use. */
+    private static boolean checks(Thread opener) {
+        return Stream.of(opener.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals("checkServer"));
     }
 
     @Test

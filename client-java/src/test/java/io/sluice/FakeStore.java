@@ -47,6 +47,13 @@ final class FakeStore implements Store {
     /** How often that was read. */
     int reads;
 
+    Records records = new NoRecords();
+
+    /** What ends the hearing of messages. */
+    AutoCloseable listening = () -> {};
+
+    boolean closed;
+
     Policy policy = Budget.policy("acme", "concurrency: 1");
     int version = 1;
     int installed;
@@ -137,12 +144,12 @@ final class FakeStore implements Store {
 
     @Override
     public AutoCloseable listen(String project, String host, Consumer<List<String>> granted) {
-        return () -> {};
+        return listening;
     }
 
     @Override
     public Records records() {
-        return new NoRecords();
+        return records;
     }
 
     @Override
@@ -159,5 +166,7 @@ final class FakeStore implements Store {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        closed = true;
+    }
 }

@@ -56,6 +56,37 @@ class MetersTest {
                 .value();
     }
 
+    /** The first client's gauges stood for those of all that came after it, and kept it in memory. */
+    @Test
+    void gaugesOfAClientThatWasClosedMakeRoomForThoseOfTheNext() {
+        Budget.take(project, Budget.CALL).cancel();
+        client.meters.hold("acme", "p", 60_000_000);
+        client.close();
+        assertThat(registry.getMeters())
+                .extracting(Meter::getId)
+                .noneMatch(id -> id.getType() == Meter.Type.GAUGE)
+                .anyMatch(id -> id.getName().equals("sluice.permits"));
+
+        FakeStore out = new FakeStore();
+        out.answers = false;
+        try (SluiceClient next = new SluiceClient(out, Sluice.Options.DEFAULT.withMeters(registry))) {
+            assertThat(registry.get("sluice.store.up").gauge().value()).isZero();
+            next.meters.hold("acme", "p", 60_000_000);
+            assertThat(held("acme", "p")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void gaugesOfAnotherClientStay() {
+        new SluiceClient(new FakeStore(), Sluice.Options.DEFAULT.withMeters(registry)).close();
+        assertThat(registry.get("sluice.store.up").gauge().value()).isEqualTo(1);
+        assertThat(registry.get("sluice.in.flight")
+                        .tag("project", "acme")
+                        .gauge()
+                        .value())
+                .isZero();
+    }
+
     @Test
     void everyMeterHasItsNameAndLabels() {
         Budget.take(project, Budget.CALL).settle(new Usage(1L, 2L, 3L, null));

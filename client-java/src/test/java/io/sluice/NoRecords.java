@@ -70,7 +70,7 @@ class NoRecords implements Records {
     }
 
     @Override
-    public CompletionStage<OptionalLong> remove(String project, @Nullable Long expected) {
+    public CompletionStage<OptionalLong> remove(String project, @Nullable Long expected, @Nullable String epoch) {
         return none();
     }
 

@@ -26,6 +26,7 @@ import io.sluice.Sluice.Options;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -48,6 +49,7 @@ record Connection(
         ClientResources resources) {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration SHORT_PAUSE = Duration.ofMillis(20);
+    private static final Duration SHUTDOWN = Duration.ofSeconds(2);
     private static final int QUEUE = 10_000;
     private static final int CONNECT_TRIES = 10;
 
@@ -77,7 +79,7 @@ record Connection(
         try {
             return open(uri, options, resources);
         } catch (RuntimeException e) {
-            resources.shutdown(0, 1, TimeUnit.SECONDS);
+            resources.shutdown(0, SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS);
             throw e;
         }
     }
@@ -95,10 +97,10 @@ record Connection(
                 return new Connection(client, connection.async(), connect(client::connectPubSub), resources);
             }
         } catch (RuntimeException e) {
-            client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+            end(client);
             throw e;
         }
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        end(client);
         return openCluster(uri, options, resources);
     }
 
@@ -156,7 +158,7 @@ record Connection(
             StatefulRedisClusterConnection<String, String> connection = connect(client::connect);
             return new Connection(client, connection.async(), connect(client::connectPubSub), resources);
         } catch (RuntimeException e) {
-            client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+            end(client);
             throw e;
         }
     }
@@ -204,8 +206,17 @@ record Connection(
         }
     }
 
+    /** In 2 s at most. Never throws, and an interrupt changes nothing: shutdown hooks come here with one. */
     void close() {
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-        resources.shutdown(0, 2, TimeUnit.SECONDS);
+        end(client);
+        resources.shutdown(0, SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private static void end(AbstractRedisClient client) {
+        CompletableFuture.completedFuture(null)
+                .thenCompose(now -> client.shutdownAsync(0, SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS))
+                .completeOnTimeout(null, SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS)
+                .exceptionally(e -> null)
+                .join();
     }
 }

@@ -1,5 +1,6 @@
 package io.sluice.redis;
 
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.sluice.AdminException;
 import io.sluice.OutageException;
 import io.sluice.Records;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,14 +35,16 @@ final class RedisRecords implements Records {
     private static final int TRIES = 3;
 
     private final RedisStore store;
+    private final RedisClusterAsyncCommands<String, String> commands;
 
     /** What the clock of Redis is ahead of ours, in us: only a guess, for the names of keys. */
     private volatile long aheadUs;
 
     private volatile boolean warned;
 
-    RedisRecords(RedisStore store) {
+    RedisRecords(RedisStore store, RedisClusterAsyncCommands<String, String> commands) {
         this.store = store;
+        this.commands = commands;
     }
 
     // ---- how a project stands
@@ -92,7 +96,7 @@ final class RedisRecords implements Records {
 
     @Override
     public CompletionStage<Map<String, Long>> projects() {
-        return store.index().thenApply(all -> {
+        return answer(() -> commands.hgetall(Keys.PROJECTS)).thenApply(all -> {
             Map<String, Long> present = new HashMap<>();
             all.forEach((project, version) -> {
                 if (!version.startsWith("-")) {
@@ -141,19 +145,38 @@ final class RedisRecords implements Records {
 
     @Override
     public CompletionStage<Boolean> wasRemoved(String project) {
-        return store.indexed(project).handle((version, e) -> e == null && version != null && version.startsWith("-"));
+        return answer(() -> commands.hget(Keys.PROJECTS, project))
+                .handle((version, e) -> e == null && version != null && version.startsWith("-"));
+    }
+
+    private <T extends @Nullable Object> CompletionStage<T> answer(Supplier<CompletionStage<T>> command) {
+        CompletionStage<T> sent;
+        try {
+            sent = command.get();
+        } catch (RuntimeException e) {
+            sent = CompletableFuture.failedStage(e);
+        }
+        return sent.handle((reply, e) -> {
+            if (e != null) {
+                throw Outages.of(e);
+            }
+            return reply;
+        });
     }
 
     @Override
-    public CompletionStage<OptionalLong> remove(String project, @Nullable Long expected) {
+    public CompletionStage<OptionalLong> remove(String project, @Nullable Long expected, @Nullable String epoch) {
         long nowUs = nowUs();
         Keys keys = store.keysOf(project);
         List<String> names = new ArrayList<>(List.of(keys.all()));
         names.addAll(keys.told(nowUs / HOUR_US - HOURS + 2, HOURS, nowUs / DAY_US - DAYS + 2, DAYS));
         String version = expected == null ? "" : expected.toString();
-        return store.run(Script.REMOVE, keys.with(names), List.of("", version), reply -> {
+        return store.run(Script.REMOVE, keys.with(names), List.of(epoch == null ? "" : epoch, version), reply -> {
                     Replies r = new Replies(Script.REMOVE, reply);
                     return switch (r.code()) {
+                        case "other" ->
+                            throw new OutageException(
+                                    "no_project", "another project is called " + project + " by now", null);
                         case "mismatch" -> throw AdminException.mismatch(Store.version(r.text(1)), version);
                         case "live" -> OptionalLong.of(r.positive(1));
                         case "removed", "none" -> OptionalLong.empty();
@@ -162,7 +185,10 @@ final class RedisRecords implements Records {
                 })
                 .thenCompose(live -> live.isPresent()
                         ? CompletableFuture.completedStage(live)
-                        : indexed(List.of("removed", project)).thenApply(done -> live));
+                        : indexed(List.of("removed", project)).thenApply(done -> {
+                            store.forget(project);
+                            return live;
+                        }));
     }
 
     // ---- what was told

@@ -19,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -39,8 +38,10 @@ public final class RedisStore implements Store {
     private final Rights rights;
     private final Messages messages;
     private final Breaker breaker = new Breaker(System::nanoTime);
+    /** Of projects that are there: what callers make up must not stay. */
     private final Map<String, Keys> keys = new ConcurrentHashMap<>();
-    private final RedisRecords records = new RedisRecords(this);
+
+    private final RedisRecords records;
 
     /** Of the project whose command failed last: where the next probe goes. */
     private volatile Keys failing = Keys.of("");
@@ -55,6 +56,7 @@ public final class RedisStore implements Store {
                 new ScriptRunner(connection.commands(), options.commandTimeout().multipliedBy(8));
         this.rights = new Rights(scripts);
         this.messages = new Messages(connection.messages());
+        this.records = new RedisRecords(this, connection.commands());
     }
 
     static RedisStore open(String uri, Options options) {
@@ -144,7 +146,15 @@ public final class RedisStore implements Store {
 
     @Override
     public CompletionStage<@Nullable StoredPolicy> policy(String project) {
-        return run(Script.INSPECT, project, List.of("", "policy"), Replies::policy);
+        Keys its = keysOf(project);
+        return run(Script.INSPECT, its, List.of("", "policy"), Replies::policy).thenApply(stored -> {
+            if (stored == null) {
+                forget(project);
+            } else {
+                keys.putIfAbsent(project, its);
+            }
+            return stored;
+        });
     }
 
     @Override
@@ -202,33 +212,19 @@ public final class RedisStore implements Store {
         return records;
     }
 
-    /** The index of projects: by id the version, as index.lua writes it. */
-    CompletionStage<Map<String, String>> index() {
-        return answer(() -> connection.commands().hgetall(Keys.PROJECTS));
-    }
-
-    /** The same of one. */
-    CompletionStage<@Nullable String> indexed(String project) {
-        return answer(() -> connection.commands().hget(Keys.PROJECTS, project));
-    }
-
-    private <T extends @Nullable Object> CompletionStage<T> answer(Supplier<CompletionStage<T>> command) {
-        CompletionStage<T> sent;
-        try {
-            sent = command.get();
-        } catch (RuntimeException e) {
-            sent = CompletableFuture.failedStage(e);
-        }
-        return sent.handle((reply, e) -> {
-            if (e != null) {
-                throw Outages.of(e);
-            }
-            return reply;
-        });
-    }
-
     Keys keysOf(String project) {
-        return keys.computeIfAbsent(project, Keys::of);
+        Keys known = keys.get(project);
+        return known == null ? Keys.of(project) : known;
+    }
+
+    /** There is no such project. */
+    void forget(String project) {
+        keys.remove(project);
+    }
+
+    /** Of how many projects keys are kept. */
+    int kept() {
+        return keys.size();
     }
 
     <T extends @Nullable Object> CompletionStage<T> run(

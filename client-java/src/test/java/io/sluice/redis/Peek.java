@@ -1,11 +1,17 @@
 package io.sluice.redis;
 
 import io.lettuce.core.ScriptOutputType;
+import io.sluice.Store;
 import java.util.List;
 
 /** Looks into a project from outside the client. */
 public final class Peek {
     private Peek() {}
+
+    /** Of how many projects the store keeps anything. */
+    public static int kept(Store store) {
+        return ((RedisStore) store).kept();
+    }
 
     /** Units missing from a full bucket, rounded: the refill of a test's few seconds on a bucket of a year is below one. */
     @SuppressWarnings("unchecked")
