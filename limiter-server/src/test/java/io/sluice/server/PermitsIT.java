@@ -206,6 +206,22 @@ class PermitsIT {
                 .isEqualTo(404);
     }
 
+    /** Another question with its id has come and gone, from the same agent or from one that may not have it. */
+    @ParameterizedTest
+    @CsvSource({"a,429", "b,409"})
+    void soIsAWaitThatAnotherAskedForAsWell(String agent, int status) throws Exception {
+        String project = Policies.installed(http, "{concurrency: 1}");
+        http.post(permits(project), "{" + CALL + "}");
+        String question = "{" + CALL + ",\"id\":\"w-1\",\"agent\":\"%s\",\"max_wait_ms\":%d}";
+        CompletableFuture<Reply> waiting = http.later(permits(project), question.formatted("a", 25_000));
+        await().atMost(10, TimeUnit.SECONDS).until(() -> waiters(project) == 1);
+        assertThat(http.post(permits(project), question.formatted(agent, 50)).status())
+                .isEqualTo(status);
+        assertThat(http.delete("/v1/projects/" + project + "/waits/w-1").status())
+                .isEqualTo(204);
+        assertThat(waiting.get(10, TimeUnit.SECONDS).kind()).isEqualTo("cancelled");
+    }
+
     @Test
     void aStreamTellsThePlaceInLineAndThenThePermit() {
         String project = Policies.installed(http, "{concurrency: 1}");

@@ -4,11 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.server.Http.Reply;
 import io.sluice.testbed.redis.WithRedis;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** What is sent as nearly everybody does goes a shorter way through the server: it must be answered as by the long one. */
@@ -59,6 +69,54 @@ class PlainCallsIT {
     void andWhereThereIsNoSuchProject() {
         String none = "/v1/projects/not-installed/permits";
         same(http.post(none, questions().get(1)), http.post(none, questions().get(1), OTHERWISE));
+    }
+
+    /** What a token does not cover, it does not cover either way. */
+    @Test
+    void andWhoMayNotAskIsToldSo(@TempDir Path directory) throws IOException {
+        try (Secured secured = new Secured(directory)) {
+            String theirs = "/v1/projects/theirs/permits";
+            String ours = "{" + MODEL + ",\"input_tokens\":10,\"agent\":\"%s\",\"team\":\"%s\"}";
+            for (String body : List.of(
+                    ours.formatted("r/1", "research"),
+                    ours.formatted("x", "research"),
+                    ours.formatted("r/1", "other"))) {
+                same(secured.bound.post(permits, body), secured.bound.post(permits, body, OTHERWISE));
+                same(secured.bound.post(theirs, body), secured.bound.post(theirs, body, OTHERWISE));
+                same(secured.server.http.post(permits, body), secured.server.http.post(permits, body, OTHERWISE));
+            }
+            assertThat(secured.bound
+                            .post(permits, ours.formatted("r/1", "research"))
+                            .status())
+                    .isEqualTo(201);
+            assertThat(secured.bound
+                            .post(permits, ours.formatted("x", "research"))
+                            .status())
+                    .isEqualTo(403);
+            assertThat(secured.bound
+                            .post(theirs, ours.formatted("r/1", "research"))
+                            .status())
+                    .isEqualTo(403);
+        }
+    }
+
+    /** {@code Accept} may be told in several lines, and each of them counts. */
+    @ParameterizedTest
+    @ValueSource(strings = {"application/json", "application/vnd.agent+json"})
+    void whoAcceptsAStreamGetsOne(String type) throws Exception {
+        URI address = URI.create("http://127.0.0.1:" + Started.shared().port + permits);
+        HttpRequest asked = HttpRequest.newBuilder(address)
+                .header("Accept", "*/*;q=0.1")
+                .header("Accept", "text/event-stream")
+                .header("Content-Type", type)
+                .POST(BodyPublishers.ofString(questions().get(1)))
+                .build();
+        HttpResponse<String> told = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .build()
+                .send(asked, BodyHandlers.ofString());
+        assertThat(told.headers().firstValue("Content-Type").orElse("")).startsWith("text/event-stream");
+        assertThat(told.body()).contains("event:granted");
     }
 
     @Test

@@ -21,6 +21,15 @@ final class Started implements AutoCloseable {
     }
 
     static Started on(String redis, String... arguments) {
+        return start(new SpringApplicationBuilder(Server.class), redis, arguments);
+    }
+
+    /** The same with beans of a test's own. */
+    static Started with(Class<?> beans, String redis, String... arguments) {
+        return start(new SpringApplicationBuilder(Server.class, beans), redis, arguments);
+    }
+
+    private static Started start(SpringApplicationBuilder server, String redis, String... arguments) {
         List<String> all = new ArrayList<>(List.of("--sluice.redis=" + redis));
         all.addAll(List.of(arguments));
         for (String usual : new String[] {"--server.port=0", "--sluice.redis-timeout=5s"}) {
@@ -29,7 +38,7 @@ final class Started implements AutoCloseable {
                 all.add(usual); // given twice it would be a list
             }
         }
-        return new Started(new SpringApplicationBuilder(Server.class).run(all.toArray(String[]::new)));
+        return new Started(server.run(all.toArray(String[]::new)));
     }
 
     /** One without tokens on the Redis that everybody shares, for tests that keep to projects of their own. */

@@ -64,7 +64,9 @@ class Answers implements OpenApiCustomizer {
             Map.entry(413, "the body is too large"),
             Map.entry(422, "waiting does not help; kind says why"),
             Map.entry(429, "later: Retry-After says when"),
-            Map.entry(503, "Redis cannot answer; reason says why"));
+            Map.entry(
+                    503,
+                    "Redis cannot answer, and reason says why, or too much is asked of this server; Retry-After says when"));
 
     @Override
     public void customise(OpenAPI api) {
@@ -93,7 +95,7 @@ class Answers implements OpenApiCustomizer {
 
     private static List<Integer> ofEvery(String path) {
         return switch (path) {
-            case "/v1/login", "/v1/me" -> List.of(401);
+            case "/v1/login", "/v1/me" -> List.of(401, 503);
             default -> path.contains("{project}") ? List.of(400, 401, 403, 404, 503) : List.of(400, 401, 403, 503);
         };
     }

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
@@ -17,9 +18,12 @@ import reactor.netty.resources.LoopResources;
 /**
  * The one client of this process. A server may start before its Redis: until that answers every call is told of the outage,
  * readiness says no, and it is tried again each second.
+ *
+ * <p>It has last words: what was counted, learnt and ended within the last second. So it closes when nobody calls any more and the
+ * threads that its connections run on, the web server's, are still there.
  */
 @Component
-public class Link implements DisposableBean {
+public class Link implements SmartLifecycle, DisposableBean {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
 
     private final Settings settings;
@@ -54,12 +58,15 @@ public class Link implements DisposableBean {
     /** Tries again, where it is not connected. */
     @Scheduled(fixedDelay = 1_000)
     void again() {
-        if (sluice == null && !closed) {
+        if (sluice == null) {
             connect();
         }
     }
 
     private synchronized void connect() {
+        if (closed) {
+            return;
+        }
         try {
             sluice = Sluice.connect(settings.redis(), options());
         } catch (IllegalArgumentException e) {
@@ -92,11 +99,32 @@ public class Link implements DisposableBean {
                 : options.withCredentials(() -> new Sluice.Credentials(settings.redisUser(), password));
     }
 
+    /** It connects when it is made: whoever is made later may ask already. */
     @Override
-    public synchronized void destroy() {
+    public void start() {}
+
+    @Override
+    public synchronized void stop() {
         closed = true;
         if (sluice != null) {
             sluice.close();
         }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return !closed;
+    }
+
+    /** After all that serves calls, and before {@link ReactorResourceFactory}, which is in phase 0 and ends the threads. */
+    @Override
+    public int getPhase() {
+        return 1;
+    }
+
+    /** Where the server never came to run nothing is stopped. */
+    @Override
+    public void destroy() {
+        stop();
     }
 }

@@ -20,6 +20,7 @@ import org.springframework.validation.annotation.Validated;
  * @param redisAuthority certificates (PEM) that vouch for a {@code rediss://} server
  * @param redisTimeout how long Redis may take to answer a command: 10 ms to 10 s
  * @param ioThreads that serve connections; the ones to Redis run on the first of them: 1 to 64
+ * @param workers threads for policies, reports and large bodies: 1 to 64
  * @param host the name of this process in the fleet; default a fresh one
  * @param policies a directory of policy files, installed and watched; default none
  * @param tokens the file of who may call; default none, and then this server listens on loopback only
@@ -38,6 +39,7 @@ public record Settings(
         @Nullable Path redisAuthority,
         @DefaultValue("250ms") Duration redisTimeout,
         @DefaultValue("1") @Min(1) @Max(64) int ioThreads,
+        @DefaultValue("4") @Min(1) @Max(64) int workers,
         @Nullable String host,
         @Nullable Path policies,
         @Nullable Path tokens,

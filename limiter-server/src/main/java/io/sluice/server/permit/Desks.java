@@ -7,6 +7,7 @@ import io.sluice.server.problem.Problem;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.http.server.reactive.ServerHttpRequest;
@@ -22,6 +23,9 @@ import reactor.netty.Connection;
 @Component
 class Desks implements SmartLifecycle {
     private static final Pattern PROJECT = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
+
+    /** For Redis to hear whose places are to be kept. */
+    private static final long PATIENCE_S = 2;
 
     private final Link link;
     private final Map<String, Desk> desks = new ConcurrentHashMap<>();
@@ -72,9 +76,19 @@ class Desks implements SmartLifecycle {
 
     @Override
     public void stop() {
+        stop(() -> {});
+    }
+
+    /** Those who wait are told at once; it is over when Redis has heard of all of them, or does not answer. */
+    @Override
+    public void stop(Runnable over) {
         running = false;
         stopped = true;
-        desks.values().forEach(Desk::closeLine);
+        CompletableFuture.allOf(desks.values().stream()
+                        .map(desk -> desk.closeLine().toCompletableFuture())
+                        .toArray(CompletableFuture[]::new))
+                .completeOnTimeout(null, PATIENCE_S, TimeUnit.SECONDS)
+                .whenComplete((heard, e) -> over.run());
     }
 
     @Override

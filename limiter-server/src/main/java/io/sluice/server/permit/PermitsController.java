@@ -17,6 +17,7 @@ import io.swagger.v3.oas.annotations.tags.Tag;
 import java.time.Instant;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -32,22 +33,28 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /** Permits for agents in any language. */
 @RestController
 @RequestMapping("/v1/projects/{project}")
 @Tag(name = "permits")
 class PermitsController {
+    /** Read where it came: below that all of a permit stays on one thread. */
+    private static final int SMALL = 64 * 1024;
+
     private final Desks desks;
     private final Waits waits;
     private final WaitStream stream;
     private final Bodies bodies;
+    private final Scheduler others;
 
-    PermitsController(Desks desks, Waits waits, WaitStream stream, Bodies bodies) {
+    PermitsController(Desks desks, Waits waits, WaitStream stream, Bodies bodies, Scheduler others) {
         this.desks = desks;
         this.waits = waits;
         this.stream = stream;
         this.bodies = bodies;
+        this.others = others;
     }
 
     @Operation(
@@ -66,14 +73,13 @@ class PermitsController {
             @RequestHeader(name = "Accept", defaultValue = MediaType.ALL_VALUE) String accept,
             ServerHttpRequest request,
             @RequestBody(required = false) byte @Nullable [] body) {
-        AskBody ask = bodies.read(body, AskBody.class);
-        Asking asking = ask.asking(caller);
         if (Accepts.rather(accept, MediaType.TEXT_EVENT_STREAM)) {
-            return Mono.just(ResponseEntity.ok()
-                    .contentType(MediaType.TEXT_EVENT_STREAM)
-                    .body(stream.of(project, request, caller, ask.id(), asking)));
+            return question(caller, body)
+                    .map(asked -> ResponseEntity.ok()
+                            .contentType(MediaType.TEXT_EVENT_STREAM)
+                            .body(stream.of(project, request, caller, asked.id(), asked.asking())));
         }
-        return waits.ask(project, request, caller, ask.id(), asking, news -> {})
+        return handed(project, caller, request, body)
                 .map(handout -> ResponseEntity.status(status(handout))
                         .contentType(MediaType.APPLICATION_JSON)
                         .body(PermitView.of(handout)));
@@ -81,8 +87,21 @@ class PermitsController {
 
     /** The same of a body that has been read, for who does not look at {@code Accept}. */
     Mono<Handout> handed(String project, Caller caller, ServerHttpRequest request, byte @Nullable [] body) {
-        AskBody ask = bodies.read(body, AskBody.class);
-        return waits.ask(project, request, caller, ask.id(), ask.asking(caller), news -> {});
+        return question(caller, body)
+                .flatMap(asked -> waits.ask(project, request, caller, asked.id(), asked.asking(), news -> {}));
+    }
+
+    private Mono<Question> question(Caller caller, byte @Nullable [] body) {
+        return read(body, () -> {
+            AskBody ask = bodies.read(body, AskBody.class);
+            return new Question(ask.id(), ask.asking(caller));
+        });
+    }
+
+    /** A large one elsewhere: whoever is served by the same thread would wait meanwhile, and Redis's answers too. */
+    private <T> Mono<T> read(byte @Nullable [] body, Supplier<T> reading) {
+        Mono<T> read = Mono.fromSupplier(reading);
+        return body == null || body.length <= SMALL ? read : read.subscribeOn(others);
     }
 
     /** A permit that was handed out before is told as it was. */
@@ -142,10 +161,13 @@ class PermitsController {
 
     Mono<EndingView.Settled> settled(
             String project, String permit, Caller caller, ServerHttpRequest request, byte @Nullable [] body) {
-        SettleBody told = bodies.readOr(body, SettleBody.class, SettleBody.EMPTY);
-        Report report = told.report(caller, Instant.now());
-        return at(project, request, desk -> desk.settle(permit, report))
+        return read(body, () -> report(caller, body))
+                .flatMap(report -> at(project, request, desk -> desk.settle(permit, report)))
                 .map(outcome -> EndingView.Settled.of(known(outcome.ending()), outcome.advice()));
+    }
+
+    private Report report(Caller caller, byte @Nullable [] body) {
+        return bodies.readOr(body, SettleBody.class, SettleBody.EMPTY).report(caller, Instant.now());
     }
 
     /** What the desk says; a caller that hangs up takes nothing of it back. */
@@ -161,6 +183,8 @@ class PermitsController {
         }
         return ending;
     }
+
+    private record Question(@Nullable String id, Asking asking) {}
 
     /** How long the permit lives from now. */
     record Renewed(long leaseMs) {}

@@ -59,12 +59,12 @@ final class PlainCalls extends SimpleUrlHandlerMapping {
 
     private static boolean isPlain(ServerHttpRequest request) {
         HttpHeaders headers = request.getHeaders();
-        String accept = headers.getFirst(HttpHeaders.ACCEPT);
         return request.getMethod().equals(HttpMethod.POST)
                 && request.getURI().getRawQuery() == null
                 && isJson(headers.getFirst(HttpHeaders.CONTENT_TYPE))
                 && !headers.containsHeader(HttpHeaders.CONTENT_ENCODING)
-                && (accept == null || !accept.toLowerCase(Locale.ROOT).contains("event-stream"));
+                && headers.getOrEmpty(HttpHeaders.ACCEPT).stream()
+                        .noneMatch(line -> line.toLowerCase(Locale.ROOT).contains("event-stream"));
     }
 
     private static boolean isJson(@Nullable String type) {

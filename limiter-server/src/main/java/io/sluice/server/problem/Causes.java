@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.TypeMismatchException;
@@ -54,6 +55,10 @@ public final class Causes {
         }
         if (cause instanceof DataBufferLimitException) {
             return tooLarge();
+        }
+        if (cause instanceof RejectedExecutionException) {
+            return new Problem(503, "busy", "too much else is asked of this server just now")
+                    .retryAfter(Duration.ofSeconds(1));
         }
         String incident = UUID.randomUUID().toString();
         log.error("incident {}", incident, cause);
