@@ -429,9 +429,32 @@ class PermitsIT {
             })
     void whatAFormOrANamelessClientSendsIsNoCall(String type) {
         String project = Policies.installed(http, "{rpm: 600}");
-        Reply no = http.post(permits(project), "{" + CALL + "}", "Content-Type", type);
-        assertThat(no.status()).isEqualTo(415);
-        assertThat(no.kind()).isEqualTo("unsupported_media_type");
+        String[][] browsers = {
+            {"Sec-Fetch-Site", "cross-site"}, {"Cookie", "a=b"}, {"Referer", "http://elsewhere.example/"}
+        };
+        for (String[] browser : browsers) {
+            Reply no = http.post(permits(project), "{" + CALL + "}", "Content-Type", type, browser[0], browser[1]);
+            assertThat(no.status()).as(browser[0]).isIn(403, 415);
+        }
+        Reply no = http.post(
+                permits(project), "{" + CALL + "}", "Content-Type", type, "Origin", "http://elsewhere.example");
+        assertThat(no.status()).isIn(403, 415);
+    }
+
+    /** {@code curl -d} and Python's urllib call every body a form. */
+    @ParameterizedTest
+    @ValueSource(strings = {"application/x-www-form-urlencoded", "text/plain", "text/plain;charset=UTF-8"})
+    void aBodyThatNobodyNamedIsJson(String type) {
+        String project = Policies.installed(http, "{rpm: 600}");
+        Reply permit = http.post(permits(project), "{" + CALL + "}", "Content-Type", type);
+        assertThat(permit.status()).as(permit.body()).isEqualTo(201);
+        String settle = permits(project) + "/" + permit.json().get("permit").asString() + "/settle";
+        assertThat(http.post(settle, "{}", "Content-Type", type).status()).isEqualTo(200);
+        assertThat(http.post(permits(project), "model=x", "Content-Type", type).status())
+                .isEqualTo(400);
+        assertThat(http.post(permits(project), "{" + CALL + "}", "Content-Type", "application/xml")
+                        .status())
+                .isEqualTo(415);
     }
 
     @Test

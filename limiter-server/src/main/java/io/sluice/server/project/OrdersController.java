@@ -59,10 +59,15 @@ class OrdersController {
             @RequestParam(name = "class", required = false) @Nullable String modelClass,
             @RequestParam(required = false) @Nullable String team,
             @RequestParam(required = false) @Nullable String agent,
-            @RequestParam(required = false) @Nullable String run) {
-        boolean all = scope == null && modelClass == null && team == null && agent == null && run == null;
-        String which = all ? null : Scopes.of(scope, modelClass, null, team, agent, run);
-        return release(Questions.project(project), which, caller);
+            @RequestParam(required = false) @Nullable String run,
+            @RequestBody(required = false) byte @Nullable [] body) {
+        ReleaseBody named = new ReleaseBody(scope, modelClass, null, team, agent, run);
+        ReleaseBody told = bodies.readOr(body, ReleaseBody.class, ReleaseBody.ALL);
+        if (!named.equals(ReleaseBody.ALL) && !told.equals(ReleaseBody.ALL)) {
+            throw Problem.invalid("name the scope in the address or in the body, not in both");
+        }
+        ReleaseBody which = named.equals(ReleaseBody.ALL) ? told : named;
+        return release(Questions.project(project), which.scope(), caller);
     }
 
     @Operation(summary = "Puts every project that this caller covers on hold: body {for_ms?, reason}")
@@ -79,7 +84,11 @@ class OrdersController {
 
     @Operation(summary = "Releases every project that this caller covers")
     @DeleteMapping("/hold")
-    Mono<List<Released>> releaseAll(@AuthenticationPrincipal Caller caller) {
+    Mono<List<Released>> releaseAll(
+            @AuthenticationPrincipal Caller caller, @RequestBody(required = false) byte @Nullable [] body) {
+        if (!bodies.readOr(body, ReleaseBody.class, ReleaseBody.ALL).equals(ReleaseBody.ALL)) {
+            throw Problem.invalid("all projects are released whole: leave class, team, agent and run out");
+        }
         return covered(caller)
                 .concatMap(project -> release(project, null, caller))
                 .collectList();
@@ -189,6 +198,22 @@ class OrdersController {
 
         String scope() {
             return Scopes.of(scopeName, modelClass, workspace, team, agent, run);
+        }
+    }
+
+    /** Whoever holds with a body releases with one: it must not be passed over, for without a scope all of them go. */
+    record ReleaseBody(
+            @JsonProperty("scope") @Nullable String scopeName,
+            @JsonProperty("class") @Nullable String modelClass,
+            @Nullable String workspace,
+            @Nullable String team,
+            @Nullable String agent,
+            @Nullable String run) {
+        static final ReleaseBody ALL = new ReleaseBody(null, null, null, null, null, null);
+
+        @Nullable
+        String scope() {
+            return equals(ALL) ? null : Scopes.of(scopeName, modelClass, workspace, team, agent, run);
         }
     }
 
