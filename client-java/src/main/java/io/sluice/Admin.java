@@ -37,7 +37,10 @@ public interface Admin {
 
     // ---- policies
 
-    /** Every project with a policy, by id. From an index that installing and removing keep, so no key is searched for. */
+    /**
+     * Every project with a policy, by id. From an index that installing and removing keep, so no key is searched for. What is known here
+     * and missing there is looked for first, and put back if Redis has lost it.
+     */
     CompletionStage<List<Listed>> projects();
 
     /** A project and the version in force. */

@@ -32,8 +32,7 @@ final class AdminClient implements Admin {
 
     @Override
     public CompletionStage<List<Listed>> projects() {
-        return answer(records()
-                .projects()
+        return answer(client.listed()
                 .thenApply(all -> all.entrySet().stream()
                         .map(one -> new Listed(one.getKey(), one.getValue()))
                         .sorted(Comparator.comparing(Listed::project))
@@ -204,7 +203,7 @@ final class AdminClient implements Admin {
         return answer(client.flush());
     }
 
-    /** Asked with the policy that is known here; if the project turns out to be gone, that is what is said. */
+    /** Asked with the policy that is known here; if the project turns out to be gone and is not put back, that is what is said. */
     private <T> CompletionStage<T> of(String id, Function<PolicyView, CompletionStage<T>> ask) {
         return client.known(id).thenCompose(project -> of(project, ask));
     }
@@ -212,10 +211,9 @@ final class AdminClient implements Admin {
     private static <T> CompletionStage<T> of(ProjectClient project, Function<PolicyView, CompletionStage<T>> ask) {
         return project.knownPolicy().thenCompose(ask).exceptionallyCompose(e -> {
             Throwable cause = Blocking.cause(e);
-            CompletionStage<T> failed = CompletableFuture.failedStage(cause);
             boolean lost =
                     cause instanceof OutageException outage && outage.reason().equals("lost_state");
-            return lost ? project.policy().thenCompose(view -> failed) : failed;
+            return lost ? project.policy().thenCompose(ask) : CompletableFuture.failedStage(cause);
         });
     }
 

@@ -29,6 +29,9 @@ final class DeskClient implements Desk {
     private static final Reserved NOTHING = new Reserved(0, 0, 0, 0, 0);
     private static final Ending UNKNOWN = new Ending(How.UNKNOWN, true, NOTHING);
 
+    /** Stands for what cannot be a permit's name: no permit has such a nonce. */
+    private static final PermitName NOBODY = new PermitName("-", "-");
+
     private final ProjectClient project;
     private final SluiceClient client;
     private final Function<Provider, Profile> profiles;
@@ -127,32 +130,35 @@ final class DeskClient implements Desk {
     /**
      * A permit's name, and what is known of it.
      *
+     * @param name {@link #NOBODY} for what is none
      * @param view the policy in force, {@code null} where that does not matter
      * @param permit {@code null} if nothing more is known than that it is not known here
      * @param ended how it ended, if that is known already
      */
     private record Named(
             DeskClient desk,
-            @Nullable PermitName name,
+            PermitName name,
             @Nullable PolicyView view,
             @Nullable LivePermit permit,
             @Nullable Ending ended) {
 
-        /** Ends what only Redis knows of. The estimate stands. */
+        /** Ends what only Redis knows of. The estimate stands. What it does not know it counts. */
         CompletionStage<Ending> end(How how) {
-            if (ended != null || name == null) {
-                return CompletableFuture.completedStage(ended == null ? UNKNOWN : ended);
+            if (ended != null) {
+                return CompletableFuture.completedStage(ended);
             }
             String label = how.name().toLowerCase(Locale.ROOT);
             String memo = how == How.CANCELLED ? Memo.of(NOTHING) : "";
-            return desk.project.end(new Store.Settlement(desk.project(), name, label, memo, 0, List.of()));
+            CompletionStage<Ending> end =
+                    desk.project.end(new Store.Settlement(desk.project(), name, label, memo, 0, List.of()));
+            return name.equals(NOBODY) ? end.exceptionally(e -> UNKNOWN) : end;
         }
     }
 
     private CompletionStage<Named> whichever(String handle) {
         PermitName name = Handle.read(handle);
         if (name == null) {
-            return CompletableFuture.completedStage(new Named(this, null, null, null, null));
+            return CompletableFuture.completedStage(new Named(this, NOBODY, null, null, null));
         }
         LivePermit here = project.handed.get(name);
         if (here != null) {
@@ -228,19 +234,34 @@ final class DeskClient implements Desk {
         return project.renew(permit.name).thenCompose(renewal -> {
             if (renewal == Renewal.UNKNOWN && permit.isDeskLeased(System.nanoTime())) {
                 // Redis lost what it knew. It gets its slots again, as any permit that runs.
-                return project.assertAgain(permit).thenApply(held -> lease(permit, held));
+                return project.assertAgain(permit).thenCompose(held -> lease(permit, held));
             }
-            return CompletableFuture.completedStage(lease(permit, renewal == Renewal.RENEWED));
+            return lease(permit, renewal == Renewal.RENEWED);
         });
     }
 
-    private Optional<Duration> lease(LivePermit permit, boolean held) {
+    private CompletionStage<Optional<Duration>> lease(LivePermit permit, boolean held) {
         if (held) {
             permit.renewed(System.nanoTime());
-            return Optional.of(permit.lease());
+            return CompletableFuture.completedStage(Optional.of(permit.lease()));
         }
-        project.deskLost(permit);
-        return Optional.empty();
+        project.leavesDesk(permit);
+        return client.store.find(project.id(), permit.name.id()).handle((found, e) -> {
+            // Redis may have lost all it knew of it, and the lease ran out before it was told again.
+            if (found instanceof Found.Nobody || ranOut(found, permit.name) != null) {
+                project.deskLost(permit);
+            }
+            return Optional.empty();
+        });
+    }
+
+    /** What is kept of a permit whose lease ran out; {@code null} of one that ended as somebody wished. */
+    private static Found.@Nullable Live ranOut(@Nullable Found found, PermitName name) {
+        return found instanceof Found.Live live
+                        && live.nonce().equals(name.nonce())
+                        && live.state().equals("expired")
+                ? live
+                : null;
     }
 
     private CompletionStage<Optional<Duration>> renewedElsewhere(PermitName name) {
@@ -256,8 +277,24 @@ final class DeskClient implements Desk {
             }
             Duration lease = Duration.of(live.leaseUs(), ChronoUnit.MICROS);
             return project.renew(name)
-                    .thenApply(renewal -> renewal == Renewal.RENEWED ? Optional.of(lease) : Optional.empty());
+                    .thenCompose(renewal -> renewal == Renewal.RENEWED
+                            ? CompletableFuture.completedStage(Optional.of(lease))
+                            : goneElsewhere(name));
         });
+    }
+
+    private CompletionStage<Optional<Duration>> goneElsewhere(PermitName name) {
+        return client.store
+                .find(project.id(), name.id())
+                .thenCombine(project.knownPolicy(), (found, view) -> {
+                    Found.Live ranOut = ranOut(found, name);
+                    LivePermit lost = ranOut == null ? null : recorded(name, ranOut, view);
+                    if (lost != null) {
+                        project.deskLost(lost);
+                    }
+                    return lost;
+                })
+                .handle((told, e) -> Optional.empty()); // that it is gone is known already
     }
 
     // ---- waits

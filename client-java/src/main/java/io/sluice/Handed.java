@@ -3,7 +3,10 @@ package io.sluice;
 import io.sluice.Permit.How;
 import io.sluice.Permit.Reserved;
 import io.sluice.Store.PermitName;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +23,9 @@ final class Handed {
     private static final Reserved NOTHING = new Reserved(0, 0, 0, 0, 0);
     private static final long SWEEP_MS = 500;
 
+    /** A holder that asks again does so soon; Redis knows of a lost lease for an hour. */
+    private static final int MOST_LOST = 10_000;
+
     private final Held held;
     private final Endings endings;
     private final LocalBudget budget;
@@ -27,6 +33,14 @@ final class Handed {
     private final LongSupplier nanoTime;
     private final Map<String, LivePermit> permits = new ConcurrentHashMap<>();
     private final AtomicBoolean sweeps = new AtomicBoolean();
+
+    /** The last whose loss was told here. */
+    private final Set<PermitName> lost = Collections.synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<PermitName, Boolean> eldest) {
+            return size() > MOST_LOST;
+        }
+    }));
 
     Handed(Held held, Endings endings, LocalBudget budget, ScheduledExecutorService timer, LongSupplier nanoTime) {
         this.held = held;
@@ -88,6 +102,11 @@ final class Handed {
     /** It has ended, or belongs to others now. */
     boolean forget(LivePermit permit) {
         return permits.remove(permit.name.id(), permit);
+    }
+
+    /** Whether nobody was told yet, here, that its lease is lost. */
+    boolean isNewlyLost(PermitName name) {
+        return lost.add(name);
     }
 
     private void sweepLater() {

@@ -7,8 +7,10 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Every meter of the client, by its name. What this process did; the server's meters of the same names cover the fleet. */
 final class Meters {
+    /** A registry keeps the first gauge of a name, so this one has to go. */
+    private static final Map<MeterRegistry, Gauge> NEVER_UP = Collections.synchronizedMap(new WeakHashMap<>());
+
     private final MeterRegistry registry;
     private final boolean heard;
 
@@ -53,6 +58,21 @@ final class Meters {
         // An empty composite drops what it is told; not telling it is cheaper still.
         this.heard = registry != null;
         this.registry = registry == null ? new CompositeMeterRegistry() : registry;
+    }
+
+    /** {@code sluice_store_up} of a process that no store has answered yet: what alarms go by is there before Redis ever was. */
+    static void storeNeverUp(@Nullable MeterRegistry registry) {
+        if (registry != null && registry.find("sluice.store.up").gauge() == null) {
+            NEVER_UP.put(registry, Gauge.builder("sluice.store.up", () -> 0).register(registry));
+        }
+    }
+
+    /** One has answered: {@link #storeUp} says how it goes from now on. */
+    static void storeWasUp(@Nullable MeterRegistry registry) {
+        Gauge never = registry == null ? null : NEVER_UP.remove(registry);
+        if (registry != null && never != null) {
+            registry.remove(never);
+        }
     }
 
     /** {@code sluice_permits_total}: granted, settled, cancelled, throttled, expired or refused. */

@@ -1,19 +1,24 @@
 package io.sluice;
 
+import io.sluice.Store.StoredPolicy;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The policy a project's calls are resolved against. Read once, and again when a script said that it moved on; many calls
- * that notice at the same time share one read.
+ * that notice at the same time share one read. If it turns out to be gone, it is put back: whoever asks.
  */
 final class PolicyCache {
     private final Store store;
     private final String project;
     private final LongSupplier nanoTime;
+
+    /** Puts back what is known here and lost there; whether it must be read again then. */
+    private final BiFunction<PolicyView, @Nullable StoredPolicy, CompletionStage<Boolean>> mends;
 
     /** Told of every version but the first. */
     private final Consumer<PolicyView> moved;
@@ -24,10 +29,16 @@ final class PolicyCache {
     private long readingSince;
     private @Nullable CompletableFuture<PolicyView> next;
 
-    PolicyCache(Store store, String project, LongSupplier nanoTime, Consumer<PolicyView> moved) {
+    PolicyCache(
+            Store store,
+            String project,
+            LongSupplier nanoTime,
+            BiFunction<PolicyView, @Nullable StoredPolicy, CompletionStage<Boolean>> mends,
+            Consumer<PolicyView> moved) {
         this.store = store;
         this.project = project;
         this.nanoTime = nanoTime;
+        this.mends = mends;
         this.moved = moved;
     }
 
@@ -86,7 +97,7 @@ final class PolicyCache {
         reading = mine;
         long asked = nanoTime.getAsLong();
         readingSince = asked;
-        store.policy(project).whenComplete((stored, e) -> {
+        stored(view).whenComplete((stored, e) -> {
             try {
                 if (e != null) {
                     String reason = Blocking.cause(e) instanceof OutageException outage ? outage.reason() : "policy";
@@ -102,6 +113,14 @@ final class PolicyCache {
             }
         });
         return mine;
+    }
+
+    private CompletionStage<@Nullable StoredPolicy> stored(@Nullable PolicyView known) {
+        CompletionStage<@Nullable StoredPolicy> stored = store.policy(project);
+        return known == null
+                ? stored
+                : stored.thenCompose(there -> mends.apply(known, there)
+                        .thenCompose(again -> again ? store.policy(project) : CompletableFuture.completedStage(there)));
     }
 
     private void done(CompletableFuture<PolicyView> mine, PolicyView read, long asked) {

@@ -59,8 +59,8 @@ final class ProjectClient implements Project {
                 System::nanoTime,
                 () -> ThreadLocalRandom.current().nextLong(Tempo.GAP_NS),
                 this::beat);
-        this.policies = new PolicyCache(client.store, id, System::nanoTime, this::moved);
-        this.installer = new Installer(client.store, client.host);
+        this.installer = new Installer(client.store, id, client.host);
+        this.policies = new PolicyCache(client.store, id, System::nanoTime, installer::mended, this::moved);
         this.endings = new Endings(client, id);
         this.fleet = new Fleet(client.store, client.host, id, client.timer, policies, this::greet, System::nanoTime);
         this.budget = new LocalBudget(System::nanoTime, fleet::share);
@@ -151,6 +151,20 @@ final class ProjectClient implements Project {
     /** The policy in force now. */
     CompletionStage<PolicyView> policy() {
         return policies.youngerThan(0);
+    }
+
+    /** Whether another version is in force than is known here, or none, by what the index of projects says ({@code null}: nothing). */
+    boolean isNews(@Nullable Long listed) {
+        PolicyView known = policies.cached();
+        return known != null
+                && (installer.wasSeenRemoved()
+                        ? listed != null
+                        : !Long.valueOf(Store.version(known.stamp)).equals(listed));
+    }
+
+    /** This process has removed it. */
+    void isRemoved() {
+        installer.isRemoved();
     }
 
     /** A policy that was in force not long ago. */
@@ -277,10 +291,17 @@ final class ProjectClient implements Project {
         return heart.assertAgain(permit);
     }
 
-    /** Its lease could not be renewed. */
-    void deskLost(LivePermit permit) {
+    /** Its lease could not be renewed: this process need know no more of it. */
+    void leavesDesk(LivePermit permit) {
         if (handed.forget(permit)) {
             held.leavesHere(permit);
+        }
+    }
+
+    /** Its holder is told that its lease is lost, and so is everybody else: once, however often it asks here. */
+    void deskLost(LivePermit permit) {
+        if (handed.isNewlyLost(permit.name)) {
+            permit.lost();
         }
     }
 

@@ -80,7 +80,14 @@ final class Removal {
 
     /** Expires what is due first: nobody else may be left to do so. */
     private CompletionStage<OptionalLong> attempt(@Nullable Long expected, @Nullable String epoch) {
-        return sweep(SWEEPS).thenCompose(swept -> records().remove(project.id(), expected, epoch));
+        return sweep(SWEEPS)
+                .thenCompose(swept -> records().remove(project.id(), expected, epoch))
+                .thenApply(live -> {
+                    if (live.isEmpty()) {
+                        project.isRemoved();
+                    }
+                    return live;
+                });
     }
 
     /** Expires as any host's sign of life does, so often at most. */

@@ -136,6 +136,25 @@ final class SluiceClient implements Sluice {
         });
     }
 
+    /**
+     * Which projects there are, by id the version in force. One that is known here in another version is read again, and put back if the
+     * store has lost it: so who asks now and then keeps what it knows up to date, and the store whole.
+     */
+    CompletionStage<Map<String, Long>> listed() {
+        return store.records().projects().thenCompose(listed -> {
+            CompletableFuture<?>[] read = projects.values().stream()
+                    .filter(project -> project.isNews(listed.get(project.id())))
+                    .map(project -> returns.run(project::policy)
+                            .handle((view, e) -> view)
+                            .toCompletableFuture())
+                    .toArray(CompletableFuture[]::new);
+            return read.length == 0
+                    ? CompletableFuture.completedStage(listed)
+                    : CompletableFuture.allOf(read)
+                            .thenCompose(all -> store.records().projects());
+        });
+    }
+
     /** How many projects something is kept of here. */
     int known() {
         return projects.size();

@@ -17,7 +17,8 @@ class FleetTest {
     private boolean out;
 
     private final FakeStore store = new FakeStore();
-    private final PolicyCache policies = new PolicyCache(store, "acme", timer::nanoTime, view -> {});
+    private final PolicyCache policies = new PolicyCache(
+            store, "acme", timer::nanoTime, (known, stored) -> CompletableFuture.completedStage(false), view -> {});
     private final Fleet fleet =
             new Fleet(store(), "h-1", "acme", timer.service(), policies, () -> beats++, timer::nanoTime);
 

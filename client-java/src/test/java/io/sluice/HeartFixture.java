@@ -25,7 +25,8 @@ abstract class HeartFixture {
     }));
     final ProjectClient project = (ProjectClient) client.project("acme");
     final Tempo tempo = new Tempo(timer.service(), timer::nanoTime, () -> 0, this::beat);
-    final PolicyCache policies = new PolicyCache(store, "acme", System::nanoTime, this::moved);
+    final Installer installer = new Installer(store, "acme", client.host);
+    final PolicyCache policies = new PolicyCache(store, "acme", System::nanoTime, installer::mended, this::moved);
     final Endings endings = new Endings(client, "acme");
     final LocalBudget budget = new LocalBudget(timer::nanoTime, () -> Share.ALONE);
     final Held held = new Held(tempo, endings, budget);
@@ -37,8 +38,7 @@ abstract class HeartFixture {
     final Fleet fleet = new Fleet(store, client.host, "acme", timer.service(), policies, () -> {}, timer::nanoTime);
     final OutageRule rule = new OutageRule(
             project, outcomes, budget, line, waiters, fleet, observing.learning, timer.service(), timer::nanoTime);
-    final Asking asking =
-            new Asking(client, "acme", policies, new Installer(store, client.host), outcomes, rule, observing.learning);
+    final Asking asking = new Asking(client, "acme", policies, installer, outcomes, rule, observing.learning);
     final Heart heart = new Heart(project, tempo, policies, held, waiters, asking, outcomes, rule, timer::nanoTime);
 
     {

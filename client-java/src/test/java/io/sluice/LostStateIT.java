@@ -43,6 +43,70 @@ class LostStateIT {
         }
     }
 
+    /** Only calls brought it back: who asked for the policy was told that there was none. */
+    @Test
+    void whoeverHasReadItPutsItBackWhenItAsksForIt() {
+        try (Budget budget = Budget.of(redis, LIMITS);
+                Sluice other = Sluice.connect(redis.uri())) {
+            assertThat(other.installed(budget.id).version()).isEqualTo(1);
+            redis.command("FLUSHALL");
+
+            assertThat(other.installed(budget.id).version()).isEqualTo(1);
+            assertThat(AdminIT.get(other.admin().projects()))
+                    .extracting(Admin.Listed::project)
+                    .contains(budget.id);
+            assertThat(budget.refusal(CALL).kind()).isEqualTo(Refusal.Kind.WAIT);
+        }
+    }
+
+    @Test
+    void theFirstQuestionOfWhateverKindIsAnswered() {
+        try (Budget budget = Budget.of(redis, LIMITS)) {
+            Admin admin = budget.sluice.admin();
+            redis.command("FLUSHALL");
+            assertThat(AdminIT.get(admin.counters(budget.id)).usageMissing()).isZero();
+            redis.command("FLUSHALL");
+            assertThat(AdminIT.get(admin.events(budget.id, null, 10))).isEmpty();
+            redis.command("FLUSHALL");
+            assertThat(AdminIT.get(admin.status(budget.id)).version()).isEqualTo(1);
+            redis.command("FLUSHALL");
+            assertThat(AdminIT.get(admin.projects()))
+                    .extracting(Admin.Listed::version)
+                    .containsExactly(1L);
+        }
+    }
+
+    /** Nothing tells of the removal any more but the memory of who removed it, or saw that it was. */
+    @Test
+    void whatWasRemovedStaysSoAlsoWhereNothingTellsOfIt() {
+        try (Budget budget = Budget.of(redis, LIMITS);
+                Sluice other = Sluice.connect(redis.uri())) {
+            assertThat(other.installed(budget.id).version()).isEqualTo(1);
+            assertThat(AdminIT.get(budget.sluice.admin().remove(budget.id, false, "ann")))
+                    .isTrue();
+            isNoProject(other, budget.id);
+            redis.command("FLUSHALL");
+
+            for (Sluice one : new Sluice[] {budget.sluice, other}) {
+                isNoProject(one, budget.id);
+                assertThat(AdminIT.get(one.admin().projects())).isEmpty();
+            }
+            assertThat(other.install(Budget.policy(budget.id, LIMITS))).isEqualTo(1);
+            budget.take().close();
+        }
+    }
+
+    private static void isNoProject(Sluice sluice, String project) {
+        assertThat(catchThrowableOfType(OutageException.class, () -> sluice.installed(project))
+                        .reason())
+                .isEqualTo("no_project");
+        assertThat(catchThrowableOfType(
+                                OutageException.class,
+                                () -> sluice.project(project).tryAcquire(CALL))
+                        .reason())
+                .isEqualTo("no_project");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"policy", "levels", "permits", "waiters", "lines", "times", "hosts", "learn"})
     void aKeyThatIsGoneAdmitsNobodyAboveTheLimit(String key) {

@@ -32,7 +32,8 @@ class ObservingTest {
     private final FakeTimer timer = new FakeTimer();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final SluiceClient client = new SluiceClient(store, Sluice.Options.DEFAULT.withMeters(registry));
-    private final PolicyCache policies = new PolicyCache(store, "acme", System::nanoTime, view -> {});
+    private final PolicyCache policies = new PolicyCache(
+            store, "acme", System::nanoTime, (known, stored) -> CompletableFuture.completedStage(false), view -> {});
     private final Observing observing = new Observing(client, "acme", policies, timer.service(), timer::nanoTime);
     private final Resolved call = LessonsTest.resolved(
             "{project: acme, provider: anthropic, classes: [{name: m, models: [m-*], limits: {itpm: 50000, rpm: 60}}]}",

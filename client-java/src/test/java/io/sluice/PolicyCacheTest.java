@@ -1,6 +1,7 @@
 package io.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.Store.Layout;
 import io.sluice.Store.StoredPolicy;
@@ -19,8 +20,14 @@ class PolicyCacheTest {
 
     private final List<String> moved = new ArrayList<>();
 
+    /** What was known of it each time it was gone, and whether it is put back then. */
+    private final List<String> lost = new ArrayList<>();
+
+    private boolean mendable;
+
     private long now;
-    private final PolicyCache cache = new PolicyCache(store(), "acme", () -> now, view -> moved.add(view.stamp));
+    private final PolicyCache cache =
+            new PolicyCache(store(), "acme", () -> now, this::mends, view -> moved.add(view.stamp));
 
     private Store store() {
         return (Store) Proxy.newProxyInstance(
@@ -30,6 +37,14 @@ class PolicyCacheTest {
                     asked.add(answer);
                     return answer;
                 });
+    }
+
+    private CompletionStage<Boolean> mends(PolicyView known, StoredPolicy stored) {
+        boolean mends = stored == null && mendable;
+        if (stored == null) {
+            lost.add(known.stamp);
+        }
+        return CompletableFuture.completedStage(mends);
     }
 
     private void answer(int version) {
@@ -96,6 +111,35 @@ class PolicyCacheTest {
         assertThat(asked).isEmpty();
         cache.youngerThan(99);
         assertThat(asked).hasSize(1);
+    }
+
+    @Test
+    void whatIsGoneIsPutBackByWhoKnowsItAndReadAgain() {
+        cache.current();
+        answer(4);
+        mendable = true;
+        CompletionStage<PolicyView> asked = cache.youngerThan(-1);
+        this.asked.remove().complete(null);
+
+        assertThat(lost).containsExactly("4:e");
+        assertThat(asked.toCompletableFuture()).isNotDone();
+        answer(4);
+        assertThat(stamp(asked)).isEqualTo("4:e");
+    }
+
+    @Test
+    void whatNobodyKnewOrWasRemovedIsNoProject() {
+        CompletionStage<PolicyView> first = cache.current();
+        asked.remove().complete(null);
+        assertThat(lost).isEmpty();
+        assertThatThrownBy(() -> Blocking.get(first)).hasMessageContaining("is not installed");
+
+        cache.current();
+        answer(4);
+        CompletionStage<PolicyView> second = cache.youngerThan(-1);
+        asked.remove().complete(null);
+        assertThat(lost).hasSize(1);
+        assertThatThrownBy(() -> Blocking.get(second)).hasMessageContaining("is not installed");
     }
 
     /** Calls that wait are looked at against it. */

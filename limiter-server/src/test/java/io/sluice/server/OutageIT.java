@@ -37,6 +37,9 @@ class OutageIT {
             assertThat(no.status()).isEqualTo(503);
             assertThat(no.kind()).isEqualTo("outage");
             assertThat(no.header("retry-after")).isEqualTo("1");
+            assertThat(server.http.get("/actuator/prometheus").body())
+                    .as("what alarms go by is there before Redis ever was")
+                    .contains("sluice_store_up 0.0");
             redis.restart();
             await().atMost(60, TimeUnit.SECONDS)
                     .until(() -> server.http.get("/actuator/health/readiness").status() == 200);
@@ -51,6 +54,7 @@ class OutageIT {
                             .post("/v1/projects/" + project + "/permits", CALL)
                             .status())
                     .isEqualTo(201);
+            assertThat(server.http.get("/actuator/prometheus").body()).contains("sluice_store_up 1.0");
 
             redis.kill();
             await().atMost(60, TimeUnit.SECONDS)
