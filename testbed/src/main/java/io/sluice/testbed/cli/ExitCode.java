@@ -5,9 +5,9 @@ final class ExitCode {
     static final int GOOD = 0;
     /** It ran, and the answer is no: a verdict failed, a policy is invalid. */
     static final int VERDICT_FAILED = 1;
-    /** It was asked for something it does not know. */
+    /** It was asked for something it does not know, or that cannot be: no such option, no such project, a policy that a file owns. */
     static final int USAGE = 2;
-    /** Something it needs is missing or does not answer. */
+    /** Something it needs is missing, does not answer, is broken, or does not let this caller in. */
     static final int ENVIRONMENT = 3;
 
     private ExitCode() {}

@@ -6,19 +6,14 @@ import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 
 /** What an operator holds or releases: a project, or one class, team, agent or run of it. */
 final class HeldScope {
     @Mixin
     private final TellerOptions whom = new TellerOptions();
 
-    @Parameters(arity = "0..1", paramLabel = "PROJECT", description = "the project's id")
-    private @Nullable String named;
-
-    @Option(names = "--project", paramLabel = "P", description = "the same")
-    private @Nullable String project;
+    @Mixin
+    private final NamedProject where = new NamedProject();
 
     @ArgGroup
     private @Nullable Part part;
@@ -48,15 +43,8 @@ final class HeldScope {
         }
     }
 
-    /** Once, in either way. */
     String project(CommandLine line) {
-        if (named == null && project == null) {
-            throw new ParameterException(line, "name the project");
-        }
-        if (named != null && project != null && !named.equals(project)) {
-            throw new ParameterException(line, "two projects are named: " + named + " and " + project);
-        }
-        return String.valueOf(named == null ? project : named);
+        return where.required(line);
     }
 
     /** Its name in the budget; {@code null} where no part of the project is named. */

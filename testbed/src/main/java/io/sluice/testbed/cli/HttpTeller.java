@@ -9,6 +9,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** A server, asked over its API. */
 final class HttpTeller implements Teller {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final String ELSEWHERE = "; --server URL names another server, --redis URI asks Redis itself";
 
     private final HttpClient http =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
@@ -134,13 +136,12 @@ final class HttpTeller implements Teller {
         try {
             response = http.send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
         } catch (ConnectException e) {
-            throw new IOException("nobody answers at " + server, e);
-        }
-        if (response.statusCode() == 400) {
-            throw new IllegalArgumentException(refusal(response));
+            throw new IOException("nobody answers at " + server + ELSEWHERE, e);
+        } catch (HttpTimeoutException e) {
+            throw new IOException(server + " has not answered for " + PATIENCE.toSeconds() + " s" + ELSEWHERE, e);
         }
         if (response.statusCode() != 200) {
-            throw new IOException(refusal(response));
+            throw HttpNo.of(server, response.statusCode(), response.body());
         }
         return response;
     }
@@ -155,26 +156,6 @@ final class HttpTeller implements Teller {
 
     private IOException notOurs(@Nullable Exception why) {
         return new IOException("what answers at " + server + " is no Sluice server", why);
-    }
-
-    /** In the server's words where it has some. */
-    private String refusal(HttpResponse<String> response) {
-        try {
-            JsonNode problem = JsonMapper.shared().readTree(response.body());
-            String detail = problem.path("detail").asString("");
-            if (problem.path("kind").asString("").equals("invalid_policy")) {
-                return problem.path("problems").values().stream()
-                        .map(one -> one.path("path").asString() + ": "
-                                + one.path("message").asString())
-                        .collect(Collectors.joining("; "));
-            }
-            if (!detail.isEmpty()) {
-                return detail;
-            }
-        } catch (JacksonException e) {
-            // Not ours: a proxy's page, or nothing.
-        }
-        return server + " answered " + response.statusCode();
     }
 
     private static String word(String text) {

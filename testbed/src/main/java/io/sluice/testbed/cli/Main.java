@@ -33,7 +33,11 @@ import picocli.CommandLine.TypeConversionException;
             DoctorCommand.class,
             BenchCommand.class
         },
-        footer = {"", "COMMAND --help tells its options. Exit: 0 good, 1 verdict failed, 2 usage, 3 environment."})
+        footer = {
+            "",
+            "COMMAND --help tells its options. Exit: 0 good; 1 verdict failed, or a policy is invalid; 2 usage, or what was asked for "
+                    + "cannot be; 3 environment: something is missing, does not answer or does not let you in."
+        })
 public final class Main implements Runnable {
     @Spec
     private CommandSpec spec;

@@ -1,5 +1,6 @@
 package io.sluice.testbed.cli;
 
+import io.sluice.AdminException;
 import io.sluice.OutageException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -36,12 +37,20 @@ final class OneLine {
                 line,
                 expected(e) ? String.valueOf(e.getMessage()) : e.getClass().getSimpleName() + ": " + e.getMessage(),
                 e);
-        return ExitCode.ENVIRONMENT;
+        return cannotBe(e) ? ExitCode.USAGE : ExitCode.ENVIRONMENT;
+    }
+
+    /** Whether what was asked for is at fault, not the machine, the server or Redis. */
+    static boolean cannotBe(Exception e) {
+        return e instanceof WrongQuestion
+                || e instanceof AdminException
+                || (e instanceof OutageException outage && outage.reason().equals("no_project"));
     }
 
     /** Failures whose message was written for people. */
     private static boolean expected(Exception e) {
-        return e instanceof OutageException
+        return cannotBe(e)
+                || e instanceof OutageException
                 || e instanceof IOException
                 || e instanceof UncheckedIOException
                 || e instanceof IllegalStateException;

@@ -14,7 +14,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
@@ -31,8 +30,8 @@ final class PlanCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "PROJECT", description = "the project's id")
-    private String project;
+    @Mixin
+    private final NamedProject where = new NamedProject();
 
     @Mixin
     private final TellerOptions whom = new TellerOptions();
@@ -57,6 +56,7 @@ final class PlanCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        String project = where.required(spec.commandLine());
         Map<String, String> parameters = parameters();
         try (Teller teller = whom.teller(spec.commandLine())) {
             JsonNode plan = teller.plan(project, parameters);

@@ -38,6 +38,11 @@ final class PolicyCommand implements Runnable {
         throw new Main.NoCommand();
     }
 
+    /** As JSON; both commands that check a policy say it so. */
+    private static String verdict(List<Problem> problems, List<Problem> warnings) {
+        return JSON.writeValueAsString(Map.of("valid", problems.isEmpty(), "problems", problems, "warnings", warnings));
+    }
+
     /** {@code policy validate}. */
     @Command(
             name = "validate",
@@ -65,8 +70,7 @@ final class PolicyCommand implements Runnable {
             }
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
-                out.println(JSON.writeValueAsString(
-                        Map.of("valid", problems.isEmpty(), "problems", problems, "warnings", warnings)));
+                out.println(verdict(problems, warnings));
             } else {
                 problems.forEach(problem -> out.println(PolicyFile.show(file, problem)));
                 warnings.forEach(warning -> out.println("warning: " + PolicyFile.show(file, warning)));
@@ -83,7 +87,10 @@ final class PolicyCommand implements Runnable {
             name = "apply",
             mixinStandardHelpOptions = true,
             sortOptions = false,
-            description = "Installs a policy: every client follows it from its next call on.")
+            description = {
+                "Installs a policy: every client follows it from its next call on.",
+                "Where anything is wrong with it all of that is told, nothing is changed, and it is exit 1."
+            })
     static final class Apply implements Callable<Integer> {
         @Spec
         private CommandSpec spec;
@@ -99,7 +106,22 @@ final class PolicyCommand implements Runnable {
 
         @Override
         public Integer call() throws IOException, InterruptedException {
-            Policy policy = PolicyFile.load(spec.commandLine(), file);
+            PolicyFile.check(spec.commandLine(), file);
+            try {
+                return install(Policy.load(file));
+            } catch (InvalidPolicyException e) {
+                // Also what only a server knows, such as the upstreams it allows.
+                if (json) {
+                    spec.commandLine().getOut().println(verdict(e.problems(), List.of()));
+                } else {
+                    e.problems()
+                            .forEach(problem -> spec.commandLine().getErr().println(PolicyFile.show(file, problem)));
+                }
+                return ExitCode.VERDICT_FAILED;
+            }
+        }
+
+        private int install(Policy policy) throws IOException, InterruptedException {
             policy.warnings()
                     .forEach(warning ->
                             spec.commandLine().getErr().println("warning: " + PolicyFile.show(file, warning)));
@@ -129,8 +151,8 @@ final class PolicyCommand implements Runnable {
         @Spec
         private CommandSpec spec;
 
-        @Parameters(paramLabel = "PROJECT", description = "the project's id")
-        private String project;
+        @Mixin
+        private final NamedProject where = new NamedProject();
 
         @Mixin
         private final TellerOptions whom = new TellerOptions();
@@ -140,6 +162,7 @@ final class PolicyCommand implements Runnable {
 
         @Override
         public Integer call() throws IOException, InterruptedException {
+            String project = where.required(spec.commandLine());
             try (Teller teller = whom.teller(spec.commandLine())) {
                 JsonNode installed = teller.policy(project);
                 spec.commandLine()

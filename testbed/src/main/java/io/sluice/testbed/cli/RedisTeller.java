@@ -49,14 +49,16 @@ final class RedisTeller implements Teller {
     public JsonNode plan(String project, Map<String, String> parameters) throws IOException, InterruptedException {
         Status status = answer(admin.status(project));
         String modelClass = parameters.get("class");
+        // A class without limits of its own has a count of its calls in flight.
         if (modelClass != null
+                && !status.inFlight().containsKey("c:" + modelClass)
                 && status.limits().stream().noneMatch(l -> l.scope().equals("c:" + modelClass))) {
-            throw new IOException("the policy has no class " + modelClass);
+            throw new WrongQuestion("the policy has no class " + modelClass);
         }
         Optional<Plan.Use> given = given(parameters);
         Plan.Use use = given.isPresent() ? given.get() : observed(project);
         Plan plan = Plan.of(status.limits(), modelClass, use)
-                .orElseThrow(() -> new IOException("no limit of the project counts anything that these agents use"));
+                .orElseThrow(() -> new WrongQuestion("no limit of the project counts anything that these agents use"));
         return PlanDocument.of(plan, use, given.isPresent() ? "given" : "observed");
     }
 
@@ -65,7 +67,7 @@ final class RedisTeller implements Teller {
         boolean cachedCounts = answer(admin.installed(project)).policy().provider() != Provider.ANTHROPIC;
         return Plan.Use.observed(
                         answer(admin.usage(project, now.minus(LOOKS_BACK), now, Step.HOUR, By.AGENT)), cachedCounts)
-                .orElseThrow(() -> new IOException("no agent was seen in the last 24 hours: give what one uses"));
+                .orElseThrow(() -> new WrongQuestion("no agent was seen in the last 24 hours: give what one uses"));
     }
 
     private static Optional<Plan.Use> given(Map<String, String> parameters) {

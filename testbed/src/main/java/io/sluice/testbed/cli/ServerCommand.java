@@ -6,15 +6,19 @@ import io.sluice.testbed.server.ServerOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** {@code server}: the server from its jar, with a Redis of its own where none is named. */
 @Command(
@@ -27,23 +31,22 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "Without --tokens it listens on loopback only. Every other setting is an environment variable of Spring Boot's, given "
-                    + "in SPRING_APPLICATION_JSON; docs/server.md lists them."
+            "Without tokens it listens on loopback only. Your environment counts: every setting of docs/server.md is a variable, "
+                    + "such as SLUICE_TOKENS, SLUICE_UPSTREAMS, SERVER_ADDRESS; SPRING_APPLICATION_JSON is read too. What is said here goes before it."
         })
 final class ServerCommand implements Callable<Integer> {
-    /** A little more than the server gives to answers that are under way. */
-    private static final long STOP_SECONDS = 40;
-
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--port", paramLabel = "N", defaultValue = "8080", description = "default ${DEFAULT-VALUE}")
-    private int port;
+    @Option(
+            names = "--port",
+            paramLabel = "N",
+            description = "0: any that is free, which is told; default $$SERVER_PORT, else 8080")
+    private @Nullable Integer port;
 
     @Option(
             names = "--redis",
             paramLabel = "URI",
-            defaultValue = "${env:SLUICE_REDIS}",
             description =
                     "where the budgets are; default $$SLUICE_REDIS, else a Redis that is started for it and forgotten with it")
     private @Nullable String redis;
@@ -51,16 +54,19 @@ final class ServerCommand implements Callable<Integer> {
     @Option(
             names = "--policies",
             paramLabel = "DIR",
-            description = "a directory of policy files, installed and watched")
+            description = "a directory of policy files, installed and watched; default $$SLUICE_POLICIES")
     private @Nullable Path policies;
 
-    @Option(names = "--tokens", paramLabel = "FILE", description = "who may call, by the SHA-256 of their tokens")
+    @Option(
+            names = "--tokens",
+            paramLabel = "FILE",
+            description = "who may call, by the SHA-256 of their tokens; default $$SLUICE_TOKENS")
     private @Nullable Path tokens;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         check();
-        if (redis != null) {
+        if (redis != null || redisIsNamed(System.getenv())) {
             return run(redis);
         }
         try (RedisServer own = RedisServers.start()) {
@@ -69,23 +75,42 @@ final class ServerCommand implements Callable<Integer> {
         }
     }
 
-    private int run(String uri) throws IOException, InterruptedException {
-        ServerOptions options = new ServerOptions(
-                        ServerOptions.builtIn(Home.directory()), java.util.List.of(), Map.of("sluice.redis", uri))
-                .with("server.port", String.valueOf(port));
-        options = policies == null ? options : options.with("sluice.policies", path(policies));
-        options = tokens == null ? options : options.with("sluice.tokens", path(tokens));
-        Process server = options.process().inheritIO().start();
-        // Our end is its end, but not before it has told those who wait.
-        Thread onExit = new Thread(() -> stop(server));
-        Runtime.getRuntime().addShutdownHook(onExit);
-        say("dashboard and API at http://localhost:" + port + "/");
-        int exit = server.waitFor();
-        return exit == 0 ? ExitCode.GOOD : ExitCode.ENVIRONMENT;
+    /** By the environment, in one of the two ways that docs/server.md tells. */
+    static boolean redisIsNamed(Map<String, String> environment) {
+        if (!environment.getOrDefault("SLUICE_REDIS", "").isBlank()) {
+            return true;
+        }
+        try {
+            JsonNode more = JsonMapper.shared().readTree(environment.getOrDefault("SPRING_APPLICATION_JSON", "{}"));
+            return more.has("sluice.redis") || more.path("sluice").has("redis");
+        } catch (JacksonException e) {
+            // The server will say what is wrong with it.
+            return false;
+        }
+    }
+
+    private int run(@Nullable String uri) throws IOException, InterruptedException {
+        Map<String, String> settings = new LinkedHashMap<>();
+        put(settings, "sluice.redis", uri);
+        put(settings, "server.port", port);
+        put(settings, "sluice.policies", policies == null ? null : path(policies));
+        put(settings, "sluice.tokens", tokens == null ? null : path(tokens));
+        ServerOptions options = new ServerOptions(ServerOptions.builtIn(Home.directory()), List.of(), settings);
+        ServerRun run = new ServerRun(
+                options.processOfTheCaller(),
+                spec.commandLine().getOut(),
+                spec.commandLine().getErr());
+        return run.untilItsEnd() == 0 ? ExitCode.GOOD : ExitCode.ENVIRONMENT;
+    }
+
+    private static void put(Map<String, String> settings, String property, @Nullable Object value) {
+        if (value != null) {
+            settings.put(property, value.toString());
+        }
     }
 
     private void check() {
-        if (port < 0 || port > 65_535) {
+        if (port != null && (port < 0 || port > 65_535)) {
             throw new ParameterException(spec.commandLine(), "--port must be 0 to 65535, got " + port);
         }
         if (policies != null && !Files.isDirectory(policies)) {
@@ -98,17 +123,6 @@ final class ServerCommand implements Callable<Integer> {
 
     private static String path(Path path) {
         return path.toAbsolutePath().normalize().toString();
-    }
-
-    private static void stop(Process server) {
-        server.destroy();
-        try {
-            if (!server.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                server.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            server.destroyForcibly();
-        }
     }
 
     private void say(String text) {

@@ -7,13 +7,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
@@ -35,8 +33,8 @@ final class StatusCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(arity = "0..1", paramLabel = "PROJECT", description = "the project's id")
-    private @Nullable String project;
+    @Mixin
+    private final NamedProject where = new NamedProject();
 
     @Mixin
     private final TellerOptions whom = new TellerOptions();
@@ -72,12 +70,15 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** One look of many: one that fails is told, and the next may succeed. */
-    private void look(Teller teller) throws InterruptedException {
+    /** One look of many: one that fails is told, and the next may succeed, unless it is the question that is wrong. */
+    private void look(Teller teller) throws IOException, InterruptedException {
         List<String> page;
         try {
             page = page(teller);
         } catch (IOException | OutageException e) {
+            if (OneLine.cannotBe(e)) {
+                throw e;
+            }
             page = List.of("no answer, trying again: " + Shown.text(String.valueOf(e.getMessage())));
         }
         PrintWriter out = spec.commandLine().getOut();
@@ -87,6 +88,7 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private List<String> page(Teller teller) throws IOException, InterruptedException {
+        String project = where.orNull(spec.commandLine());
         List<String> projects = project == null ? teller.projects() : List.of(project);
         if (json) {
             List<String> objects = new ArrayList<>();

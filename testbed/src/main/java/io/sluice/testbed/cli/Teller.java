@@ -11,7 +11,8 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Who tells how projects stand, and takes orders: a server over HTTP, or Redis itself. Both in the shapes of the server's API. What
- * is wrong with the question itself is an {@link IllegalArgumentException}.
+ * is wrong with the question itself is an {@link IllegalArgumentException}; what it cannot be told or given is a {@link WrongQuestion},
+ * an {@code AdminException}, or an {@code OutageException} of the reason {@code no_project}.
  */
 interface Teller extends AutoCloseable {
 

@@ -5,6 +5,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -12,10 +13,14 @@ import picocli.CommandLine.ParameterException;
 
 /** Whom to ask: a server, or Redis itself. */
 final class TellerOptions {
+    private static final String DEFAULT_SERVER = "http://localhost:8080";
+
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "a Sluice server, such as http://localhost:8080; default $$SLUICE_SERVER")
+            description =
+                    "the Sluice server to ask; default $$SLUICE_SERVER, else the Redis of $$SLUICE_REDIS where that is set, "
+                            + "else " + DEFAULT_SERVER)
     private @Nullable String server;
 
     @Option(
@@ -27,23 +32,41 @@ final class TellerOptions {
     @Option(
             names = "--redis",
             paramLabel = "URI",
-            description = "or the Redis where the budget is; default $$SLUICE_REDIS")
+            description =
+                    "or the Redis where the budget is, without a server; default $$SLUICE_REDIS where no server is named")
     private @Nullable String redis;
 
-    /** What is said on the command line goes before the environment, a server before Redis. */
     Teller teller(CommandLine line) throws IOException {
         if (server != null && redis != null) {
             throw new ParameterException(line, "--server and --redis: name one of them");
         }
-        String url = server != null ? server : redis != null ? null : environment("SLUICE_SERVER");
-        if (url != null) {
-            return new HttpTeller(address(line, url), token());
+        Whom whom = Whom.of(server, redis, System.getenv());
+        return whom.http()
+                ? new HttpTeller(address(line, whom.address()), token())
+                : new RedisTeller(RedisUri.connect(line, whom.address()));
+    }
+
+    /**
+     * Who that is.
+     *
+     * @param http a server; else Redis
+     */
+    record Whom(boolean http, String address) {
+        /** What is said on the command line goes before the environment, and there a server before Redis. */
+        static Whom of(@Nullable String server, @Nullable String redis, Map<String, String> environment) {
+            if (server != null) {
+                return new Whom(true, server);
+            }
+            if (redis != null) {
+                return new Whom(false, redis);
+            }
+            String exported = environment.getOrDefault("SLUICE_SERVER", "");
+            String store = environment.getOrDefault("SLUICE_REDIS", "");
+            if (exported.isBlank() && !store.isBlank()) {
+                return new Whom(false, store);
+            }
+            return new Whom(true, exported.isBlank() ? DEFAULT_SERVER : exported);
         }
-        String uri = redis != null ? redis : environment("SLUICE_REDIS");
-        if (uri == null) {
-            throw new ParameterException(line, "name a server (--server URL) or a Redis (--redis URI)");
-        }
-        return new RedisTeller(RedisUri.connect(line, uri));
     }
 
     /** With a slash at its end. */
@@ -62,12 +85,12 @@ final class TellerOptions {
     /** Never on the command line, where every process of the machine could read it. */
     private @Nullable String token() throws IOException {
         return tokenFile == null
-                ? environment("SLUICE_TOKEN")
+                ? exportedToken()
                 : Files.readString(tokenFile, StandardCharsets.UTF_8).strip();
     }
 
-    private static @Nullable String environment(String name) {
-        String value = System.getenv(name);
+    private static @Nullable String exportedToken() {
+        String value = System.getenv("SLUICE_TOKEN");
         return value == null || value.isBlank() ? null : value;
     }
 }

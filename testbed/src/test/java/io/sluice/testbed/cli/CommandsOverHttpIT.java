@@ -103,28 +103,53 @@ class CommandsOverHttpIT {
         String project = way.get(0) + "-told";
         assertThat(run(way, "policy", "apply", policy(project).toString())).isZero();
         said();
-        assertThat(run(way, "status", project, "--json")).isZero();
+        assertThat(run(way, "status", "--project", project, "--json")).isZero();
         JsonNode status = json();
         assertThat(status.path("version").asLong()).isEqualTo(1);
         assertThat(status.path("limits").size()).isEqualTo(2);
         assertThat(run(way, "plan", project, "--class", "sonnet", "--input-per-minute", "30000"))
                 .isZero();
         assertThat(said()).startsWith("46 agents at 70 %, 53 at 80 %");
-        assertThat(run(way, "plan", project, "--in-flight", "0.5", "--json")).isZero();
+        assertThat(run(way, "plan", "--project", project, "--in-flight", "0.5", "--json"))
+                .isZero();
         assertThat(json().path("agents_at_80").asInt()).isEqualTo(6);
     }
 
-    /** 2: how it was asked; 3: what it was asked of. */
+    /** A class without limits of its own was none when Redis was asked, and one when a server was. */
+    @ParameterizedTest
+    @MethodSource("ways")
+    void aClassWithoutLimitsOfItsOwnIsOneToo(List<String> way) throws IOException {
+        String project = way.get(0) + "-plain-class";
+        Path file = Files.writeString(directory.resolve(project + ".yaml"), """
+                project: %s
+                provider: anthropic
+                classes: [{name: plain, models: ["claude-*"]}]
+                limits: {concurrency: 10}
+                """.formatted(project));
+        assertThat(run(way, "policy", "apply", file.toString())).isZero();
+        said();
+        assertThat(run(way, "plan", project, "--class", "plain", "--in-flight", "0.5", "--json"))
+                .as(err::toString)
+                .isZero();
+        assertThat(json().path("agents_at_80").asInt()).isEqualTo(16);
+        assertThat(run(way, "plan", "--project", project, "--class", "other", "--in-flight", "0.5"))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("the policy has no class other");
+    }
+
+    /** 2: what was asked for cannot be, whichever way it was asked. */
     @ParameterizedTest
     @MethodSource("ways")
     void whatCannotBeIsSaidInOneLine(List<String> way) throws IOException {
         String project = way.get(0) + "-not";
         assertThat(run(way, "policy", "apply", policy(project).toString())).isZero();
         said();
-        assertThat(run(way, "status", "nobody-has-this")).isEqualTo(3);
-        assertThat(run(way, "plan", project)).isEqualTo(3);
-        assertThat(run(way, "policy", "get", "nobody-has-this")).isEqualTo(3);
-        assertThat(run(way, "release", "--project", "nobody-has-this")).isEqualTo(3);
+        assertThat(run(way, "status", "nobody-has-this")).isEqualTo(2);
+        assertThat(run(way, "status", "nobody-has-this", "--watch")).isEqualTo(2);
+        assertThat(run(way, "plan", project)).isEqualTo(2);
+        assertThat(run(way, "policy", "get", "nobody-has-this")).isEqualTo(2);
+        assertThat(run(way, "hold", "nobody-has-this", "--reason", "x")).isEqualTo(2);
+        assertThat(run(way, "release", "--project", "nobody-has-this")).isEqualTo(2);
         assertThat(run(way, "status", "No!")).isEqualTo(2);
         assertThat(run(way, "policy", "get", "No!")).isEqualTo(2);
         assertThat(run(way, "hold", "--project", project, "--reason", " ")).isEqualTo(2);
@@ -133,7 +158,7 @@ class CommandsOverHttpIT {
         assertThat(run(way, "hold", "--project", project)).isEqualTo(2);
         assertThat(run(way, "status", project, "--times", "2")).isEqualTo(2);
         assertThat(out.toString()).isEmpty();
-        assertThat(err.toString().lines()).hasSize(10);
+        assertThat(err.toString().lines()).hasSize(12);
     }
 
     @ParameterizedTest

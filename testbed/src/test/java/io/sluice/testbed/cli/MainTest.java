@@ -66,10 +66,15 @@ class MainTest {
             policy validate no/such/file                              | 2 | cannot read the policy file no/such/file
             policy apply GOOD --redis nowhere                         | 2 | --redis: no store for the scheme
             policy apply GOOD --redis redis://localhost:1             | 3 | localhost
-            policy apply BAD --redis redis://localhost:1              | 2 | /classes/0/limits/rpm
+            policy apply BAD --redis redis://localhost:1              | 1 | /classes/0/limits/rpm
             policy get acme --redis redis://localhost:1               | 3 | localhost
             policy get acme --redis redis://localhost:1 --server http://localhost:1 | 2 | name one of them
             policy get acme --server http://localhost:1               | 3 | nobody answers at http://localhost:1
+            policy get acme --server http://localhost:1               | 3 | --redis URI asks Redis itself
+            policy get --server http://localhost:1                    | 2 | name the project
+            plan --in-flight 1 --server http://localhost:1            | 2 | name the project
+            plan acme --project other --server http://localhost:1     | 2 | acme and other
+            status acme --project other --server http://localhost:1   | 2 | acme and other
             hold acme --reason x --server localhost                   | 2 | must be such as http://localhost:8080
             policy get acme --redis redis://user:secretpw@host:99999999 | 2 | not the address of a Redis
             doctor --redis redis://user:secretpw@host:99999999        | 2 | not the address of a Redis

@@ -92,13 +92,19 @@ class OrdersOverHttpTest {
         Path file = Files.writeString(directory.resolve("acme.yaml"), POLICY);
         status = 400;
         body = "{\"kind\": \"invalid_policy\", \"detail\": \"1 problem(s), nothing was changed\", \"problems\": "
-                + "[{\"path\": \"/upstream\", \"message\": \"its host must be on the list\"}]}";
-        assertThat(run("policy", "apply", file.toString())).isEqualTo(2);
-        assertThat(errors()).contains("/upstream: its host must be on the list");
+                + "[{\"path\": \"/upstream\", \"line\": 1, \"message\": \"its host must be on the list\"}]}";
+        assertThat(run("policy", "apply", file.toString())).isEqualTo(1);
+        assertThat(errors()).isEqualTo(file + ": /upstream: its host must be on the list\n");
+        assertThat(run("policy", "apply", file.toString(), "--json")).isEqualTo(1);
+        assertThat(said()).contains("\"valid\":false").contains("\"path\":\"/upstream\"");
         status = 409;
         body = "{\"kind\": \"managed_by_file\", \"detail\": \"this project is set by the file acme.yaml\"}";
-        assertThat(run("policy", "apply", file.toString())).isEqualTo(3);
+        assertThat(run("policy", "apply", file.toString())).isEqualTo(2);
         assertThat(errors()).contains("set by the file acme.yaml");
+        status = 403;
+        body = "{\"kind\": \"forbidden\", \"detail\": \"this token may not\"}";
+        assertThat(run("release", "acme")).isEqualTo(3);
+        assertThat(errors()).contains("this token may not");
         assertThat(run("hold", "acme", "--project", "other", "--reason", "x")).isEqualTo(2);
         assertThat(errors()).contains("acme and other");
         assertThat(run("hold", "--reason", "x")).isEqualTo(2);

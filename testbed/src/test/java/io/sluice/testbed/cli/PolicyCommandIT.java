@@ -56,8 +56,8 @@ class PolicyCommandIT {
     }
 
     @Test
-    void aProjectWithoutPolicyIsOneLineAndExitThree() {
-        assertThat(run("policy", "get", "nobody")).isEqualTo(3);
+    void aProjectWithoutPolicyIsOneLineAndExitTwo() {
+        assertThat(run("policy", "get", "nobody")).isEqualTo(2);
         assertThat(err.toString().lines()).singleElement().asString().contains("project nobody is not installed");
     }
 

@@ -39,6 +39,19 @@ class PolicyCommandTest {
                 .anyMatch(line -> line.startsWith(file + ":7: /classes/0/limits/rpm: "));
     }
 
+    /** The first problem alone was told, and exit 2. */
+    @Test
+    void toApplyAnInvalidOneTellsAllOfThemTooAndAsksNobody() throws IOException {
+        Path file = write(TWO_PROBLEMS);
+        StringWriter err = new StringWriter();
+        String[] typed = {"policy", "apply", file.toString(), "--redis", "redis://localhost:1"};
+
+        assertThat(Main.run(new PrintWriter(out), new PrintWriter(err), typed)).isEqualTo(1);
+        assertThat(out.toString()).isEmpty();
+        assertThat(validate(file)).isEqualTo(1);
+        assertThat(err).hasToString(out.toString());
+    }
+
     @Test
     void tellsTheSameAsJson() throws IOException {
         assertThat(validate(write(TWO_PROBLEMS), "--json")).isEqualTo(1);

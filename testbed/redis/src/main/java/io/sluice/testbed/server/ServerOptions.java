@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  *
  * @param jar the whole server, or one unpacked from it
  * @param jvm arguments of the JVM
- * @param settings by their property names, such as {@code sluice.redis}; they are not seen in the list of processes
+ * @param settings by their property names, such as {@code sluice.redis}
  */
 public record ServerOptions(Path jar, List<String> jvm, Map<String, String> settings) {
 
@@ -69,8 +69,28 @@ public record ServerOptions(Path jar, List<String> jvm, Map<String, String> sett
                 "no server in " + target + ": mvn -pl limiter-server -am package -DskipTests makes one");
     }
 
-    /** It as a process to be; its settings are in the environment, and those of whoever starts it are not. */
+    /**
+     * It as a process to be, for tests and fleets: the same whatever the environment of whoever starts it says of servers. Its settings
+     * are in the environment, not in the list of processes.
+     */
     public ProcessBuilder process() {
+        ProcessBuilder builder = new ProcessBuilder(command());
+        builder.environment().keySet().removeIf(name -> name.startsWith("SLUICE_") || name.startsWith("SERVER_"));
+        builder.environment().put("SPRING_APPLICATION_JSON", json());
+        return builder;
+    }
+
+    /**
+     * It as a process to be, for people: all that their environment says counts, where these settings do not say otherwise. They
+     * are arguments, which go before everything else and stand in the list of processes: nothing that is secret.
+     */
+    public ProcessBuilder processOfTheCaller() {
+        List<String> command = command();
+        settings.forEach((property, value) -> command.add("--" + property + "=" + value));
+        return new ProcessBuilder(command);
+    }
+
+    private List<String> command() {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvm);
@@ -79,10 +99,7 @@ public record ServerOptions(Path jar, List<String> jvm, Map<String, String> sett
             command.add("--sun-misc-unsafe-memory-access=allow");
         }
         command.addAll(List.of("-jar", jar.toString()));
-        ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().keySet().removeIf(name -> name.startsWith("SLUICE_") || name.startsWith("SERVER_"));
-        builder.environment().put("SPRING_APPLICATION_JSON", json());
-        return builder;
+        return command;
     }
 
     /** One variable, whatever the properties are called; the list of processes does not show it. */

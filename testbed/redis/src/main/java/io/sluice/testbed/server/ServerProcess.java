@@ -5,17 +5,13 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -27,7 +23,6 @@ public final class ServerProcess implements AutoCloseable {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final Duration POLL = Duration.ofMillis(20);
     private static final int LOG_LINES = 30;
-    private static final Pattern PORT = Pattern.compile("started on port (\\d+)");
 
     private final Path directory = Scratch.directory("server-");
     private final Process process;
@@ -43,7 +38,7 @@ public final class ServerProcess implements AutoCloseable {
         Files.writeString(directory.resolve(Scratch.PID_FILE), String.valueOf(process.pid()));
         try {
             uri = awaitReady(System.nanoTime() + START.toNanos());
-        } catch (IOException | InterruptedException | RuntimeException e) {
+        } catch (InterruptedException | RuntimeException e) {
             process.destroyForcibly();
             throw e;
         }
@@ -118,21 +113,11 @@ public final class ServerProcess implements AutoCloseable {
         Scratch.delete(directory);
     }
 
-    private URI awaitReady(long deadlineNs) throws IOException, InterruptedException {
-        HttpClient http = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(Duration.ofSeconds(5))
-                .build();
+    private URI awaitReady(long deadlineNs) throws InterruptedException {
         while (process.isAlive() && System.nanoTime() < deadlineNs) {
-            Matcher port = PORT.matcher(said());
-            if (port.find()) {
-                URI at = URI.create("http://127.0.0.1:" + port.group(1));
-                HttpRequest question = HttpRequest.newBuilder(at.resolve("/actuator/health/readiness"))
-                        .timeout(Duration.ofSeconds(10))
-                        .build();
-                if (http.send(question, BodyHandlers.discarding()).statusCode() == 200) {
-                    return at;
-                }
+            Optional<URI> at = Readiness.listensAt(said());
+            if (at.isPresent() && Readiness.isReady(at.get())) {
+                return at.get();
             }
             TimeUnit.NANOSECONDS.sleep(POLL.toNanos());
         }
