@@ -8,15 +8,27 @@ public final class InvalidPolicyException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final transient List<Problem> problems;
+    private final transient List<Problem> warnings;
 
     public InvalidPolicyException(List<Problem> problems) {
+        this(problems, List.of());
+    }
+
+    /** With what is allowed but probably not meant beside it, so that all is told at once. */
+    public InvalidPolicyException(List<Problem> problems, List<Problem> warnings) {
         super(problems.stream().map(Problem::toString).collect(Collectors.joining("\n")));
         this.problems = List.copyOf(problems);
+        this.warnings = List.copyOf(warnings);
     }
 
     /** At least one, in the order of the document. */
     public List<Problem> problems() {
         return problems;
+    }
+
+    /** What is allowed but probably not meant, as far as it was seen; may be empty. */
+    public List<Problem> warnings() {
+        return warnings;
     }
 
     /**

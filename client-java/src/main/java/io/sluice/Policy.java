@@ -70,6 +70,11 @@ public final class Policy {
         return spec.provider();
     }
 
+    /** Where its calls go: what it says, else the provider's own address; {@code null} where neither names one. */
+    public @Nullable String upstream() {
+        return spec.upstream();
+    }
+
     /** What is allowed but probably not meant, in the order of the document. */
     public List<Problem> warnings() {
         return warnings;

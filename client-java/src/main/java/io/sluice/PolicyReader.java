@@ -48,14 +48,15 @@ final class PolicyReader {
     static String text(Path file) {
         String problem;
         try {
-            if (Files.size(file) <= MAX_BYTES) {
+            long size = Files.size(file);
+            if (size <= MAX_BYTES) {
                 byte[] bytes = Files.readAllBytes(file);
                 return StandardCharsets.UTF_8
                         .newDecoder()
                         .decode(ByteBuffer.wrap(bytes))
                         .toString();
             }
-            problem = tooLarge();
+            problem = tooLarge(size);
         } catch (CharacterCodingException e) {
             problem = "is not UTF-8 text";
         } catch (IOException e) {
@@ -66,8 +67,9 @@ final class PolicyReader {
 
     /** The tree, or {@code null} if there is none; then that is among the problems. */
     static Node.@Nullable Members read(String text, Problems problems) {
-        if (text.length() > MAX_BYTES || text.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
-            problems.add("", 0, tooLarge(), "");
+        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > MAX_BYTES) {
+            problems.add("", 0, tooLarge(bytes), "");
             return null;
         }
         String plain = text.startsWith("\uFEFF") ? text.substring(1) : text;
@@ -228,7 +230,7 @@ final class PolicyReader {
         return Node.shorten(key).replace("~", "~0").replace("/", "~1");
     }
 
-    private static String tooLarge() {
-        return "is larger than " + MAX_BYTES / 1024 + " KiB";
+    private static String tooLarge(long bytes) {
+        return "is larger than " + MAX_BYTES / 1024 + " KiB: it has " + bytes + " bytes of " + MAX_BYTES;
     }
 }

@@ -44,7 +44,9 @@ final class PolicyRules {
         LimitChecks.check(spec, document, problems, warnings);
         PriceRules.check(spec, prices, problems, warnings);
         warnOfUnreached(spec.classes(), document);
-        problems.refuseIfAny();
+        if (problems.size() > 0) {
+            throw new InvalidPolicyException(problems.list(), warnings.list());
+        }
         return new Policy(spec, CanonicalJson.write(root.content()), warnings.list());
     }
 

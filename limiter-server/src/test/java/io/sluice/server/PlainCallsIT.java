@@ -57,6 +57,12 @@ class PlainCallsIT {
         same(http.post(permits, body), http.post(permits, body, OTHERWISE));
     }
 
+    @ParameterizedTest
+    @MethodSource("questions")
+    void andWhenItIsSentAsCurlSendsIt(String body) {
+        same(http.post(permits, body), http.post(permits, body, "Content-Type", "application/x-www-form-urlencoded"));
+    }
+
     @Test
     void soIsAnEnding() {
         for (String body : List.of("{}", "", "{\"usage\":{\"input_tokens\":5}}", "{\"usage\":{\"tokens\":5}}", "7")) {

@@ -145,6 +145,99 @@ class PoliciesIT {
         assertThat(http.put("/v1/projects/UPPER", "project: UPPER").status()).isEqualTo(400);
     }
 
+    /** Each was told only once the one before was right. */
+    @Test
+    void faultsOfEveryKindAreToldTogetherAndSoAreWarnings() {
+        Reply no = http.put(at, """
+                project: another
+                provider: anthropic
+                upstream: https://evil.example
+                burst: soon
+                classes:
+                  - name: sonnet
+                    models: ["claude-sonnet-*"]
+                    limits: {rpm: 600}
+                  - name: again
+                    models: ["claude-sonnet-*"]
+                    limits: {rpm: 600}
+                """);
+        assertThat(no.status()).isEqualTo(400);
+        assertThat(no.json()
+                        .get("problems")
+                        .valueStream()
+                        .map(one -> one.get("path").asString()))
+                .containsExactly("/project", "/upstream", "/burst");
+        assertThat(no.json()
+                        .get("warnings")
+                        .valueStream()
+                        .map(one -> one.get("path").asString()))
+                .contains("/classes/1");
+        Reply two = http.put(at, Policies.of("another", "{rpm: 60}") + "upstream: https://evil.example\n");
+        assertThat(two.json()
+                        .get("problems")
+                        .valueStream()
+                        .map(one -> one.get("path").asString()))
+                .containsExactly("/project", "/upstream");
+        assertThat(http.put(at, Policies.of(id, "{rpm: 60}") + "upstream: nowhere\n")
+                        .json()
+                        .get("problems"))
+                .hasSize(1);
+    }
+
+    @Test
+    void oneThatIsTooLongIsToldSoWithItsSize(@TempDir Path directory) throws IOException {
+        String policy = Policies.of(id, "{rpm: 600}");
+        String large = policy + "#".repeat(300_000 - policy.length());
+        Reply no = http.put(at, large);
+        assertThat(no.status()).isEqualTo(400);
+        assertThat(no.json().get("problems")).hasSize(1);
+        assertThat(no.json().get("problems").get(0).get("message").asString()).contains("256 KiB", "300000", "262144");
+        Files.writeString(directory.resolve("a.yaml"), large);
+        try (Started server = Started.on(RedisServers.shared().uri(), "--sluice.policies=" + directory)) {
+            await().atMost(20, TimeUnit.SECONDS)
+                    .until(() ->
+                            server.http.get("/v1/projects").json().get("files").size() == 1);
+            assertThat(server.http
+                            .get("/v1/projects")
+                            .json()
+                            .get("files")
+                            .get(0)
+                            .get("problem")
+                            .asString())
+                    .contains("256 KiB", "300000", "262144");
+        }
+    }
+
+    @Test
+    void theLastFiftyVersionsAreKept() {
+        for (int version = 1; version <= 52; version++) {
+            http.put(at, Policies.of(id, "{rpm: " + (600 + version) + "}"));
+        }
+        assertThat(http.get(at + "/versions")
+                        .json()
+                        .get("versions")
+                        .valueStream()
+                        .map(one -> one.get("version").asLong()))
+                .containsExactlyElementsOf(java.util.stream.LongStream.rangeClosed(3, 52)
+                        .mapToObj(i -> 55 - i)
+                        .toList());
+        assertThat(http.get(at + "/versions/3").body()).contains("603");
+        assertThat(http.get(at + "/versions/2").kind()).isEqualTo("unknown_version");
+        assertThat(http.post(at + "/rollback", "{\"to\":2}").kind()).isEqualTo("unknown_version");
+    }
+
+    /** As an address is copied from a document; what changes something is asked to say what it means. */
+    @Test
+    void aQuestionMayLeaveAParameterEmpty() {
+        http.put(at, Policies.of(id, "{rpm: 600}"));
+        assertThat(http.get(at + "/plan?class=&input_per_minute=&output_per_minute&requests_per_minute=1&in_flight=")
+                        .status())
+                .isEqualTo(200);
+        assertThat(http.get(at + "/usage?from&to&step=&by=&format=").status()).isEqualTo(200);
+        assertThat(http.get(at + "/usage?from=&form=").status()).isEqualTo(400);
+        assertThat(http.delete(at + "?drain=").status()).isEqualTo(400);
+    }
+
     /** {@code ?dry_run} alone was no dry run, and {@code ?dryrun=true} neither: both set the policy. */
     @Test
     void aParameterThatSaysNothingOrThatNobodyKnowsChangesNothing() {

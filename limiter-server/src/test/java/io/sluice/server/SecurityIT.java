@@ -144,6 +144,24 @@ class SecurityIT {
                                 && one.get("team").asString().equals("research")));
     }
 
+    /** Each provider has an address of its own, where the policy writes none. */
+    @Test
+    void anotherProviderIsAnotherUpstream() {
+        Http admin = server.http.with(TEAM_ADMIN);
+        String mine = Policies.installed(root, "{rpm: 600}");
+        String address = "/v1/projects/" + mine;
+        String moved = Policies.of(mine, "{rpm: 600}").replace("anthropic", "openai");
+        assertThat(admin.put(address, moved).kind()).isEqualTo("forbidden");
+        assertThat(admin.put(address + "?dry_run=true", moved).kind()).isEqualTo("forbidden");
+        assertThat(admin.get(address).body()).contains("anthropic");
+        assertThat(root.put(address, moved).status()).isEqualTo(200);
+        assertThat(admin.post(address + "/rollback", "{\"to\":1}").kind()).isEqualTo("forbidden");
+        assertThat(admin.put(address, moved + "upstream: https://api.openai.com\n")
+                        .status())
+                .as("where its calls go already")
+                .isEqualTo(200);
+    }
+
     @Test
     void onlyAnAdminOfAllMakesProjectsAndSetsUpstream() {
         Http admin = server.http.with(TEAM_ADMIN);

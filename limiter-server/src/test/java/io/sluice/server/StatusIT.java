@@ -11,7 +11,6 @@ import io.sluice.server.Http.Reply;
 import io.sluice.testbed.redis.RedisServers;
 import io.sluice.testbed.redis.WithRedis;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -245,45 +244,6 @@ class StatusIT {
                             .anyMatch(told -> told.path("reason").asString("").equals("told")));
         }
         http.delete(at + "/hold");
-    }
-
-    /** Whoever holds with a body releases with one: it was passed over, and every hold of the project went. */
-    @Test
-    void aReleaseReadsItsBodyLikeAHold() {
-        for (String part : List.of("\"class\":\"sonnet\"", "\"agent\":\"a1\"", "\"run\":\"r1\"")) {
-            assertThat(http.post(at + "/hold", "{\"reason\":\"x\"," + part + "}")
-                            .status())
-                    .isEqualTo(200);
-        }
-        assertThat(http.send("DELETE", at + "/hold", "{\"agent\":\"a1\"}")
-                        .json()
-                        .get("released")
-                        .asBoolean())
-                .isTrue();
-        assertThat(http.get(at + "/status")
-                        .json()
-                        .get("holds")
-                        .valueStream()
-                        .map(hold -> hold.get("scope").asString()))
-                .containsExactlyInAnyOrder("c:sonnet", "r:r1");
-        assertThat(http.send("DELETE", at + "/hold", "{\"clas\":\"sonnet\"}").status())
-                .isEqualTo(400);
-        assertThat(http.send("DELETE", at + "/hold", "{\"class\":\"sonnet\",\"run\":\"r1\"}")
-                        .status())
-                .as("the run has no limits of its own for a class")
-                .isNotEqualTo(500);
-        assertThat(http.send("DELETE", at + "/hold?class=sonnet", "{\"run\":\"r1\"}")
-                        .status())
-                .isEqualTo(400);
-        assertThat(http.send("DELETE", "/v1/hold", "{\"class\":\"sonnet\"}").status())
-                .isEqualTo(400);
-        assertThat(http.get(at + "/status").json().get("holds")).hasSize(2);
-        assertThat(http.send("DELETE", at + "/hold", "{}")
-                        .json()
-                        .get("released")
-                        .asBoolean())
-                .isTrue();
-        assertThat(http.get(at + "/status").json().get("holds")).isEmpty();
     }
 
     /** A misspelt class released every hold of the project. */

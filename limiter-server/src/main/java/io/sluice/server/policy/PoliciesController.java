@@ -159,7 +159,7 @@ class PoliciesController {
         // What may not be set may not be gone back to either. A version that is not kept is told by the rollback
         // itself.
         return ask(admin -> admin.version(project, to))
-                .flatMap(earlier -> earlier.map(policy -> allowed(caller, Documents.listed(policy, upstreams, 0)))
+                .flatMap(earlier -> earlier.map(policy -> allowed(caller, Documents.listed(policy, upstreams)))
                         .orElseGet(Mono::empty))
                 .then(ask(admin -> admin.rollback(project, to, expected, caller.name())))
                 .map(change -> {
@@ -227,11 +227,13 @@ class PoliciesController {
                         e -> Problem.forbidden("only an admin of all projects makes a new one"))
                 .flatMap(installed -> sameUpstream(installed, policy)
                         ? Mono.empty()
-                        : Mono.error(Problem.forbidden("only an admin of all projects changes upstream")));
+                        : Mono.error(Problem.forbidden(
+                                "only an admin of all projects changes upstream, also by another provider")));
     }
 
+    /** In effect: another provider is another address, though neither policy writes one. */
     private static boolean sameUpstream(Installed installed, Policy policy) {
-        return Objects.equals(Documents.upstream(installed.policy()), Documents.upstream(policy));
+        return Objects.equals(installed.policy().upstream(), policy.upstream());
     }
 
     private static ResponseEntity<String> document(Policy policy, long version, String accept) {

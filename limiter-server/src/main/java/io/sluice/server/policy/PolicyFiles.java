@@ -36,7 +36,7 @@ import org.springframework.stereotype.Component;
 public class PolicyFiles {
     private static final Logger log = LoggerFactory.getLogger(PolicyFiles.class);
     private static final int MOST_FILES = 1_000;
-    private static final int LONGEST = 256 * 1024;
+    private static final int MOST_TOLD = 1 << 20;
     private static final String WHO = "file:";
 
     private final @Nullable Path directory;
@@ -162,6 +162,12 @@ public class PolicyFiles {
         return cause.getMessage() == null ? cause.toString() : cause.getMessage();
     }
 
+    /** One that is too long is not read: blanks of its length are told as what it is. */
+    private static byte[] content(Path file) throws IOException {
+        long size = Files.size(file);
+        return size > Documents.LONGEST ? new byte[(int) Math.min(size, MOST_TOLD)] : Files.readAllBytes(file);
+    }
+
     /** Hidden files are not ours: a ConfigMap's own links begin with a dot. */
     private static Map<String, byte[]> read(Path directory) throws IOException {
         Map<String, byte[]> found = new TreeMap<>();
@@ -169,7 +175,7 @@ public class PolicyFiles {
             for (Path file : files.limit(MOST_FILES).toList()) {
                 String name = String.valueOf(file.getFileName());
                 if (!name.startsWith(".") && name.matches(".*\\.(yaml|yml|json)") && Files.isRegularFile(file)) {
-                    found.put(name, Files.size(file) > LONGEST ? new byte[0] : Files.readAllBytes(file));
+                    found.put(name, content(file));
                 }
             }
         }

@@ -113,7 +113,8 @@ public final class Causes {
 
     private static Problem invalid(InvalidPolicyException invalid) {
         return new Problem(400, "invalid_policy", invalid.problems().size() + " problem(s), nothing was changed")
-                .with("problems", invalid.problems());
+                .with("problems", invalid.problems())
+                .with("warnings", invalid.warnings());
     }
 
     private static Problem status(ResponseStatusException told) {

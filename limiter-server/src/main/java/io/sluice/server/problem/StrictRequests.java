@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.webflux.autoconfigure.WebFluxRegistrations;
 import org.springframework.core.MethodParameter;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpRequest;
@@ -25,7 +26,7 @@ import org.springframework.web.server.ServerWebExchange;
 /**
  * Addresses are taken as strictly as bodies are ({@link Bodies}): a {@code ?dryrun=true} that nobody knows would set a policy, a
  * {@code ?clas=sonnet} release everything. And of what a body is said to be, only what our own clients say: nothing that a form of
- * somebody's page can send.
+ * somebody's page can send ({@link Programs} tells those apart).
  */
 @Component
 final class StrictRequests implements WebFluxRegistrations {
@@ -75,7 +76,7 @@ final class StrictRequests implements WebFluxRegistrations {
         }
     }
 
-    /** @throws Problem 400 if a parameter is not known, is told twice, or says nothing */
+    /** @throws Problem 400 if a parameter is not known, is told twice, or says nothing to a call that changes something */
     private static void query(ServerHttpRequest request, Set<String> known) {
         request.getQueryParams().forEach((name, values) -> {
             if (!known.contains(name)) {
@@ -90,7 +91,8 @@ final class StrictRequests implements WebFluxRegistrations {
                 throw Problem.invalid("/" + name, "is told " + values.size() + " times");
             }
             String value = values.get(0);
-            if (value == null || value.isEmpty()) {
+            boolean reads = request.getMethod().equals(HttpMethod.GET);
+            if (!reads && (value == null || value.isEmpty())) {
                 throw Problem.invalid("/" + name, "has no value");
             }
         });

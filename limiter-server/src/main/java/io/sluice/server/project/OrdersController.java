@@ -50,7 +50,9 @@ class OrdersController {
         return hold(Questions.project(project), order.scope(), order, caller);
     }
 
-    @Operation(summary = "Releases it: one scope, or all of the project's")
+    @Operation(
+            summary =
+                    "Releases it: one scope, named in the address or as for the hold in a body, or all of the project's where neither is")
     @DeleteMapping("/projects/{project}/hold")
     Mono<Released> release(
             @PathVariable String project,
@@ -61,13 +63,16 @@ class OrdersController {
             @RequestParam(required = false) @Nullable String agent,
             @RequestParam(required = false) @Nullable String run,
             @RequestBody(required = false) byte @Nullable [] body) {
-        ReleaseBody named = new ReleaseBody(scope, modelClass, null, team, agent, run);
-        ReleaseBody told = bodies.readOr(body, ReleaseBody.class, ReleaseBody.ALL);
-        if (!named.equals(ReleaseBody.ALL) && !told.equals(ReleaseBody.ALL)) {
-            throw Problem.invalid("name the scope in the address or in the body, not in both");
+        boolean all = scope == null && modelClass == null && team == null && agent == null && run == null;
+        String which = all ? null : Scopes.of(scope, modelClass, null, team, agent, run);
+        if (hasContent(body)) {
+            String named = bodies.read(body, ScopeBody.class).scope();
+            if (!all) {
+                throw Problem.invalid("name the scope in the address or in the body, not in both");
+            }
+            which = named;
         }
-        ReleaseBody which = named.equals(ReleaseBody.ALL) ? told : named;
-        return release(Questions.project(project), which.scope(), caller);
+        return release(Questions.project(project), which, caller);
     }
 
     @Operation(summary = "Puts every project that this caller covers on hold: body {for_ms?, reason}")
@@ -86,8 +91,8 @@ class OrdersController {
     @DeleteMapping("/hold")
     Mono<List<Released>> releaseAll(
             @AuthenticationPrincipal Caller caller, @RequestBody(required = false) byte @Nullable [] body) {
-        if (!bodies.readOr(body, ReleaseBody.class, ReleaseBody.ALL).equals(ReleaseBody.ALL)) {
-            throw Problem.invalid("all projects are released whole: leave class, team, agent and run out");
+        if (hasContent(body)) {
+            throw Problem.invalid("all projects are released whole: send no body");
         }
         return covered(caller)
                 .concatMap(project -> release(project, null, caller))
@@ -119,6 +124,10 @@ class OrdersController {
                             return new Corrected(
                                     scope, order.limit(), Numbers.plain(before), Numbers.plain(order.to()));
                         }));
+    }
+
+    private static boolean hasContent(byte @Nullable [] body) {
+        return body != null && body.length > 0;
     }
 
     private Flux<String> covered(Caller caller) {
@@ -201,19 +210,27 @@ class OrdersController {
         }
     }
 
-    /** Whoever holds with a body releases with one: it must not be passed over, for without a scope all of them go. */
-    record ReleaseBody(
+    /** What a release is of. One that names nothing may have meant something: all are released without a body only. */
+    record ScopeBody(
             @JsonProperty("scope") @Nullable String scopeName,
             @JsonProperty("class") @Nullable String modelClass,
             @Nullable String workspace,
             @Nullable String team,
             @Nullable String agent,
             @Nullable String run) {
-        static final ReleaseBody ALL = new ReleaseBody(null, null, null, null, null, null);
+        ScopeBody {
+            if (scopeName == null
+                    && modelClass == null
+                    && workspace == null
+                    && team == null
+                    && agent == null
+                    && run == null) {
+                throw Problem.invalid("name one scope: a class, workspace, team, agent or run; or send no body");
+            }
+        }
 
-        @Nullable
         String scope() {
-            return equals(ALL) ? null : Scopes.of(scopeName, modelClass, workspace, team, agent, run);
+            return Scopes.of(scopeName, modelClass, workspace, team, agent, run);
         }
     }
 

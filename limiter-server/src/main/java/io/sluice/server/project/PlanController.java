@@ -44,12 +44,13 @@ class PlanController {
     @GetMapping
     Mono<PlanView> plan(
             @PathVariable String project,
-            @RequestParam(name = "class", required = false) @Nullable String modelClass,
+            @RequestParam(name = "class", required = false) @Nullable String className,
             @RequestParam(name = "input_per_minute", required = false) @Nullable Double input,
             @RequestParam(name = "output_per_minute", required = false) @Nullable Double output,
             @RequestParam(name = "requests_per_minute", required = false) @Nullable Double requests,
             @RequestParam(name = "in_flight", required = false) @Nullable Double inFlight) {
         Questions.project(project);
+        String modelClass = Questions.given(className);
         Plan.Use given = new Plan.Use(
                 checked("requests_per_minute", requests),
                 checked("input_per_minute", input),

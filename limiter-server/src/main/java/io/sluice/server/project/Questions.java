@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
@@ -28,6 +29,11 @@ class Questions {
                 () -> question.apply(link.sluice().admin()).toCompletableFuture();
         return Mono.fromFuture(asked, true)
                 .onErrorMap(IllegalArgumentException.class, e -> Problem.invalid(String.valueOf(e.getMessage())));
+    }
+
+    /** Of a call that reads, a parameter that says nothing is one that is not given. */
+    static @Nullable String given(@Nullable String parameter) {
+        return parameter == null || parameter.isEmpty() ? null : parameter;
     }
 
     /** @throws Problem 404 if no project can have this id */

@@ -51,7 +51,8 @@ class UsageController {
             throw Problem.invalid("/format", "must be json or csv");
         }
         Instant now = Instant.now();
-        Span span = Span.of(from, to, step, by, now);
+        Span span =
+                Span.of(Questions.given(from), Questions.given(to), Questions.given(step), Questions.given(by), now);
         Mono<List<Used>> rows =
                 questions.ask(admin -> admin.usage(project, span.from(), span.to(), span.step(), span.by()));
         if (format.equals("csv")) {
