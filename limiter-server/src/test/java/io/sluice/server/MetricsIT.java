@@ -35,7 +35,7 @@ class MetricsIT {
                          "body": "{\\"type\\":\\"error\\",\\"error\\":{\\"type\\":\\"rate_limit_error\\",\\"message\\":\\"slow down\\"}}"}
                         """).status()).isEqualTo(200);
         told("sluice_permits_total{class=\"sonnet\",outcome=\"throttled\",project=\"%s\"} 1.0");
-        told("sluice_rejections_total{class=\"sonnet\",kind=\"rate\",project=\"%s\"} 1.0");
+        told("sluice_rejections_total{class=\"sonnet\",kind=\"requests\",project=\"%s\"} 1.0");
         told("sluice_permits_total{class=\"sonnet\",outcome=\"granted\",project=\"%s\"} 3.0");
     }
 
@@ -47,7 +47,9 @@ class MetricsIT {
                 .isEqualTo(200);
         told("sluice_hold{project=\"%s\",scope=\"c:sonnet\"} 1.0");
         assertThat(http.delete(at + "/hold?class=sonnet").status()).isEqualTo(200);
-        told("sluice_hold{project=\"%s\",scope=\"c:sonnet\"} 0.0");
+        String on = "sluice_hold{project=\"%s\",scope=\"c:sonnet\"} 1.0".formatted(project);
+        await().atMost(15, TimeUnit.SECONDS)
+                .until(() -> !http.get("/actuator/prometheus").body().contains(on));
     }
 
     @Test
