@@ -486,7 +486,7 @@ class PermitsIT {
     }
 
     @Test
-    void aFormIsNoCall() {
+    void whatIsNoCallIsToldSo() {
         String project = Policies.installed(http, "{rpm: 600}");
         assertThat(http.send("PATCH", permits(project), "{}").kind()).isEqualTo("method_not_allowed");
         assertThat(http.get("/nothing/here").kind()).isEqualTo("not_found");
