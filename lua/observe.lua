@@ -126,8 +126,8 @@ local function longer()
 
   -- An operator may hold any agent, team or run: where the policy has no limits for each, they are scopes without any.
   local function by_name(name)
-    local template = string.match(name, '^([aer]:)[^|]+$')
-    if not template or string.sub(name, 3) == '-' or redis.call('HGET', levels_key, '=' .. template) then return end
+    local template = string.match(name, '^([aer]:)[%w._:/@-]+$')
+    if not template or #hold.all() >= HOLDS_AT_MOST or string.sub(name, 3) == '-' or redis.call('HGET', levels_key, '=' .. template) then return end
     redis.call('HSET', levels_key, '=' .. template, struct.pack('<dd', -1, 0), template, struct.pack('<dd', now, 0))
     redis.call('HINCRBY', levels_key, '!scopes', 1)
   end

@@ -47,7 +47,7 @@ final class Installer {
         String seen = expected == null ? "" : Long.toString(expected);
         CompletionStage<Installed.Done> done = known == null
                 ? put(policy, 0, seen, note)
-                : mend(known).handle((stamp, e) -> stamp).thenCompose(ignored -> put(policy, 0, seen, note));
+                : mend(known).handle(Installer::isNews).thenCompose(ignored -> put(policy, 0, seen, note));
         return done.thenCompose(this::listed);
     }
 

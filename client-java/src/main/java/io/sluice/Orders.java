@@ -41,24 +41,27 @@ final class Orders {
                     "the reason must be 1 to " + MOST_BYTES + " bytes of one line, got '" + reason + "'");
         }
         long waitUs = length == null ? Store.UNTIL_RELEASED : length.toNanos() / 1_000;
-        return heldName(scope)
-                .thenCompose(held -> observe(new Observation.Hold(
-                                held,
-                                endless ? waitUs : Math.max(1, waitUs),
-                                Store.UNTIL_RELEASED,
-                                Refusals.OPERATOR,
-                                true,
-                                Observation.OPERATOR,
-                                reason))
-                        .thenApply(effect -> {
-                            Optional<Duration> left = left(held, ((Effect.Holding) effect).leftUs());
-                            project.counting.heldBy(held, left.orElse(null), who, reason);
-                            return left;
-                        }));
+        String held = held(scope);
+        return observe(new Observation.Hold(
+                        held,
+                        endless ? waitUs : Math.max(1, waitUs),
+                        Store.UNTIL_RELEASED,
+                        Refusals.OPERATOR,
+                        true,
+                        Observation.OPERATOR,
+                        reason))
+                .thenApply(effect -> {
+                    Optional<Duration> left = left(held, ((Effect.Holding) effect).leftUs());
+                    project.counting.heldBy(held, left.orElse(null), who, reason);
+                    return left;
+                });
     }
 
-    private CompletionStage<String> heldName(String scope) {
-        return project.policy().thenApply(policy -> policy.held(scope));
+    /** A team is held by its name, which each of its calls brings, whatever limits this version of the policy has for it. */
+    private static String held(String scope) {
+        return scope.startsWith(ScopeSpec.TEAM) && scope.indexOf('|') < 0
+                ? ScopeSpec.EACH_TEAM + scope.substring(ScopeSpec.TEAM.length())
+                : scope;
     }
 
     private static Optional<Duration> left(String scope, long leftUs) {
@@ -70,14 +73,14 @@ final class Orders {
     }
 
     CompletionStage<Boolean> release(@Nullable String scope, String who) {
-        return heldName(scope == null ? EVERYTHING : scope)
-                .thenCompose(which -> observe(new Observation.Release(which)).thenApply(effect -> {
-                    boolean released = ((Effect.Changed) effect).changed();
-                    if (released) {
-                        project.counting.releasedBy(which, who);
-                    }
-                    return released;
-                }));
+        String which = scope == null ? EVERYTHING : held(scope);
+        return observe(new Observation.Release(which)).thenApply(effect -> {
+            boolean released = ((Effect.Changed) effect).changed();
+            if (released) {
+                project.counting.releasedBy(which, who);
+            }
+            return released;
+        });
     }
 
     /** Sets what is left of a limit, in units of its amount; what was left before. */

@@ -88,14 +88,6 @@ final class PolicyView {
         return new Resolved(this, call, route, estimate, route.costs(call, estimate));
     }
 
-    /** The scope that a hold of that one means: a team without limits of its own is held by its name. */
-    String held(String scope) {
-        boolean isTeam = scope.startsWith(ScopeSpec.TEAM) && scope.indexOf('|') < 0;
-        return isTeam && !layouts.containsKey(scope)
-                ? ScopeSpec.EACH_TEAM + scope.substring(ScopeSpec.TEAM.length())
-                : scope;
-    }
-
     private @Nullable Route route(Call call) {
         String workspace =
                 call.workspace != null && parts.contains(ScopeSpec.workspace(call.workspace)) ? call.workspace : null;
@@ -216,9 +208,9 @@ final class PolicyView {
         /** Whether a hold of that scope holds it: it draws on the scope, or is of that agent, team or run. */
         boolean isHeldBy(String scope) {
             return costs.stream().anyMatch(cost -> cost.scope().equals(scope))
-                    || scope.equals(ScopeSpec.EACH_AGENT + call.agent)
-                    || scope.equals(ScopeSpec.EACH_TEAM + call.team)
-                    || scope.equals(ScopeSpec.EACH_RUN + call.run);
+                    || (call.agent != null && scope.equals(ScopeSpec.EACH_AGENT + call.agent))
+                    || (call.team != null && scope.equals(ScopeSpec.EACH_TEAM + call.team))
+                    || (call.run != null && scope.equals(ScopeSpec.EACH_RUN + call.run));
         }
 
         /** The costs of what was used, on the same scopes. */

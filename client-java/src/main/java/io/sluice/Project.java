@@ -79,7 +79,7 @@ public interface Project {
      * on, and whoever waits keeps the place. A hold that is there already becomes longer, never shorter.
      *
      * @param scope {@code p} for the project, or one of its parts as {@link Refusal#scope} names it, such as {@code c:sonnet}; also
-     *     {@code a:<agent>}, {@code t:<team>} and {@code r:<run>}, whether the policy has limits for them or not (a team without is
+     *     {@code a:<agent>}, {@code t:<team>} and {@code r:<run>}, whether the policy has limits for them or not (a team is told as
      *     {@code e:<team>} from then on)
      * @param length at most 366 days; {@code null} until it is released
      * @param reason told to whoever is refused for it; one line, at most 256 bytes

@@ -267,6 +267,8 @@ class LocalBudgetTest {
             grant(host, resolved("concurrency: 10", CALL.agent("y").team("blue").run("8")));
             grant(host, resolved("concurrency: 10", CALL));
         }
+        host.onHold(List.of(new OnHold("r:null", 5_000_000, "operator", true, "")));
+        grant(host, resolved("concurrency: 10", CALL));
     }
 
     // ---- what Redis is told after

@@ -110,6 +110,31 @@ class SharedHoldIT {
         });
     }
 
+    /** Held by its limits' scope a team went on once a version without them came, and was told to be held. */
+    @Test
+    void aTeamStaysHeldWhateverLimitsItHas() {
+        ProjectClient project = process();
+        String policy = """
+                project: %s
+                provider: anthropic
+                classes:
+                  - {name: m, models: ["m-*"], limits: {rpm: 600}}
+                """.formatted(id);
+        String limited = policy + "teams: [{name: red, limits: {rpm: 60}}]\n";
+        Call its = CALL.team("red");
+        for (String now : List.of(limited, policy)) {
+            String next = now.equals(policy) ? limited : policy;
+            project.client.install(Policy.parse(now));
+            project.hold("t:red", LONG, "loops");
+            assertThat(project.tryAcquire(its)).isInstanceOf(Decision.Refused.class);
+            project.client.install(Policy.parse(next));
+            assertThat(project.tryAcquire(its)).isInstanceOf(Decision.Refused.class);
+            assertThat(project.tryAcquire(CALL.team("blue"))).isInstanceOf(Decision.Granted.class);
+            assertThat(project.release("t:red")).isTrue();
+            assertThat(project.tryAcquire(its)).isInstanceOf(Decision.Granted.class);
+        }
+    }
+
     /**
      * Each process spent a call to learn what another one knew (koala73/worldmonitor#7190). Retry-After is 20 s there; here it
      * is 2 s.

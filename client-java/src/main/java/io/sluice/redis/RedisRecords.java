@@ -145,8 +145,14 @@ final class RedisRecords implements Records {
 
     @Override
     public CompletionStage<Boolean> wasRemoved(String project) {
-        return answer(() -> commands.hget(Keys.PROJECTS, project))
-                .handle((version, e) -> e == null && version != null && version.startsWith("-"));
+        return answer(() -> commands.hget(Keys.PROJECTS, project)).handle((version, e) -> {
+            OutageException outage = e == null ? null : Outages.of(e);
+            // Who may not read the index goes without it; who could not must ask again.
+            if (outage != null && !outage.reason().equals("noperm")) {
+                throw outage;
+            }
+            return version != null && version.startsWith("-");
+        });
     }
 
     private <T extends @Nullable Object> CompletionStage<T> answer(Supplier<CompletionStage<T>> command) {

@@ -185,6 +185,7 @@ class HeldByNameIT {
                 .isEqualTo(0L);
         assertThat(hold(T0, "a:-", MIN)).as("nobody's name").isEqualTo(0L);
         assertThat(hold(T0, "a:x|c", MIN)).isEqualTo(0L);
+        assertThat(hold(T0, "a:x y", MIN)).isEqualTo(0L);
         assertThat(hold(T0, "w:x", MIN)).isEqualTo(0L);
         assertThat(scripts.rawLevels()).doesNotContainKeys("=a:", "=w:");
     }
